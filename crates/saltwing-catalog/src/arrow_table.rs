@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
 use saltwing_types::{ErrorCode, SqlType};
 
-/// Arrow batches under a name. Nothing of it is stored.
+/// Arrow batches with a name. They are not stored.
 #[derive(Debug)]
 pub struct ArrowTable {
     /// The name, as spelt.
@@ -19,7 +19,7 @@ pub struct ArrowTable {
 }
 
 impl ArrowTable {
-    /// The columns: names, types, and whether they can be NULL. An Arrow type of no SQL type is [`SqlType::Opaque`].
+    /// The columns: names, types, and whether they can be NULL. An Arrow type without an SQL type is [`SqlType::Opaque`].
     pub fn columns(&self) -> Vec<(String, SqlType, bool)> {
         let column = |field: &Arc<Field>| {
             let ty = saltwing_expr::sql_type(field.data_type()).unwrap_or(SqlType::Opaque);
@@ -34,30 +34,30 @@ impl ArrowTable {
 pub enum ArrowRows {
     /// In memory.
     Batches(Vec<RecordBatch>),
-    /// A source that each scan reads from its first row on.
+    /// A source that each scan reads from its first row.
     Source(Arc<dyn ArrowSource>),
 }
 
-/// Gives batches, from the first each time.
+/// A source of batches that can be read several times.
 pub trait ArrowSource: fmt::Debug + Send + Sync {
-    /// Begins to read. The batches have the schema of the table.
+    /// Begins to read from the first batch. The batches have the schema of the table.
     ///
     /// # Errors
-    /// That there is nothing to be read.
+    /// The source cannot be opened.
     fn open(&self) -> Result<ArrowBatches, ArrowSourceError>;
 }
 
 /// The batches of an [`ArrowSource`].
 pub type ArrowBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowSourceError>> + Send>;
 
-/// Why a source cannot be read.
+/// The reason why a source cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct ArrowSourceError {
     /// The stable code.
     pub code: ErrorCode,
-    /// What is wrong, and where.
+    /// The description, with the position.
     pub text: String,
-    /// What the user can do about it.
+    /// Advice for the user.
     pub help: Option<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ATTACH 'dir' AS other      other.t     the table or view t
-//!                            other.s.t   the same of the schema s; names carry "other.s" as one schema
+//!                            other.s.t   the same in the schema s; "other.s" is one schema in names
 //! ```
 
 use std::collections::BTreeMap;
@@ -15,24 +15,24 @@ use saltwing_types::{TableName, ViewDef, ViewUse};
 use crate::definitions::key;
 use crate::{CatalogError, CatalogReader};
 
-/// Tables and views of another database at one moment, under names that begin with its alias.
+/// A snapshot of the tables and views of another database, under names that begin with its alias.
 pub struct AttachedTables {
     alias: String,
-    /// Its directory, as ATTACH was given it.
+    /// The directory, as given to ATTACH.
     path: String,
-    /// By lower-case schema, the alias before it, and name.
+    /// The tables by lower-case schema, with the alias before it, and name.
     tables: BTreeMap<(String, String), Arc<Table>>,
-    /// Its views, by the same keys. Their queries have the names of their database.
+    /// The views, by the same keys. Their queries have the names of their own database.
     views: BTreeMap<(String, String), Arc<ViewDef>>,
 }
 
-/// The schema that tables and views of a schema of a database have where the database is attached as `alias`.
+/// The name of a database's schema where the database is attached as `alias`.
 pub fn attached_schema(alias: &str, schema: Option<&str>) -> String {
     schema.map_or_else(|| alias.to_owned(), |schema| format!("{alias}.{schema}"))
 }
 
 impl AttachedTables {
-    /// The tables and views of `catalog`, whose rows `rows` has, of the database in a directory.
+    /// The tables and views of `catalog`, with their rows in `rows`, of the database in a directory.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -62,12 +62,12 @@ impl AttachedTables {
         Ok(Self { alias: alias.to_owned(), path, tables, views })
     }
 
-    /// The name that stands before those of the tables.
+    /// The alias, which precedes the names of the tables.
     pub fn alias(&self) -> &str {
         &self.alias
     }
 
-    /// The directory of the database, as ATTACH was given it.
+    /// The directory of the database, as given to ATTACH.
     pub fn path(&self) -> &str {
         &self.path
     }

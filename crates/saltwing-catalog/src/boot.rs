@@ -1,4 +1,4 @@
-//! Reading the catalog at open, and changing it.
+//! Reads the catalog at opening, and changes it.
 
 use std::collections::btree_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -21,11 +21,11 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, r
 
 /// The newest format of the catalog's rows that this version reads and writes.
 ///
-/// | format | since it there may be |
+/// | format | adds |
 /// |---|---|
 /// | 1 | tables |
 /// | 2 | keys with computed parts |
-/// | 3 | tables that were altered: slots of dropped columns |
+/// | 3 | altered tables: slots of dropped columns |
 /// | 4 | DEFAULTs that are computed for each row |
 /// | 5 | definitions as records with names of their own (`record.rs`) |
 /// | 6 | sequences |
@@ -33,8 +33,8 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, r
 /// | 8 | users |
 /// | 9 | numbers of schemas and views (`earlier_format.rs`) |
 ///
-/// The first opening for writing brings a catalog to this format, and earlier versions refuse it from then on. The definition of a table
-/// stays in its form until the table is altered.
+/// The first opening for writing upgrades a catalog to this format, and earlier versions refuse the catalog from then on. The definition of a
+/// table keeps its earlier form until the table is altered.
 pub const CATALOG_FORMAT: u32 = 9;
 
 const TABLES: u32 = 1;
@@ -44,19 +44,19 @@ const SETTINGS: u32 = 4;
 const SEQUENCES: u32 = 5;
 const VIEWS: u32 = 6;
 const USERS: u32 = 7;
-/// The id of an index that has none yet.
+/// The id of a new index, before it gets one.
 const NEW_ID: TableId = TableId(0);
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 
-/// The tables, schemas, sequences, views and users of a database, kept as rows of tables.
+/// The tables, schemas, sequences, views and users of a database, stored as rows of tables.
 pub struct Catalog {
     pub(crate) store: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
     view: RwLock<Arc<Definitions>>,
-    /// One change at a time.
+    /// Held during a change, so that changes run one after the other.
     pub(crate) changing: Mutex<()>,
-    /// Of each sequence the reserved values that were not given out. The lock of a block is held while more values are
-    /// reserved, so that the others wait for these.
+    /// For each sequence, the reserved values that are not used yet. The lock of a block is held while further values are
+    /// reserved, so that concurrent callers wait for these values.
     pub(crate) blocks: Mutex<HashMap<ObjectId, Arc<Mutex<SequenceBlock>>>>,
     /// The ids that sessions have leased for their temporary tables.
     pub(crate) leased: Mutex<HashSet<TableId>>,
@@ -73,13 +73,13 @@ pub(crate) struct OwnTables {
 }
 
 impl Catalog {
-    /// Reads the catalog of `store` and registers its tables. [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes the rows of tables
-    /// whose drop a crash interrupted.
+    /// Reads the catalog of `store` and registers its tables. If a crash interrupted the drop of a table,
+    /// [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes its rows.
     ///
     /// A new store gets an empty catalog, unless it cannot be written.
     ///
     /// # Errors
-    /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; the store's.
+    /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; errors of the store.
     pub fn boot(store: Arc<dyn TableStore>, readonly: bool) -> Result<Self, CatalogError> {
         let own = OwnTables::register(&*store)?;
         let catalog = Self {
@@ -115,7 +115,7 @@ impl Catalog {
 
     pub(crate) fn purge_dropped(&self) -> Result<(), CatalogError> {
         for row in self.rows(&self.own.dropped)? {
-            // A drop that goes on meanwhile does this itself.
+            // A concurrent drop purges its rows itself.
             let _one_by_one = self.changing.lock();
             let id = dropped_id(&row)?;
             if !self.leased.lock().contains(&id) {
@@ -125,7 +125,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes ids, with the notes that the rows under them are to be deleted.
+    /// Takes ids, and notes that the rows under them must be deleted.
     pub(crate) fn put_leased(&self, count: usize) -> Result<Vec<TableId>, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut writes = self.store.batch();
@@ -133,7 +133,7 @@ impl Catalog {
         let ids = new.tables(count)?;
         self.put_ids(&mut *writes, new)?;
         ids.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
-        // Before the notes are there: who finds one finds that it is leased.
+        // Before the notes are committed, so that a reader of a note also sees that its id is leased.
         self.leased.lock().extend(&ids);
         if let Err(error) = writes.commit(Durability::Synced) {
             self.leased.lock().retain(|leased| !ids.contains(leased));
@@ -212,7 +212,7 @@ impl Catalog {
         let new = &table.def().name;
         if old.name != *new {
             self.rename_grants(&mut view, &mut *writes, (&old.name, new))?;
-            // The sequences that go with the change have their grants end, and the table has its new name only below.
+            // `end_grants` looks objects up by name: grants of removed sequences end, and the table must be found by its new name.
             let renamed = view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
             view.tables.extend(renamed.map(|table| (key(new.schema.as_deref(), &new.name), table)));
         }
@@ -224,13 +224,13 @@ impl Catalog {
         Ok(())
     }
 
-    /// Publishes other definitions of tables, which may have other names and other ids.
+    /// Publishes changed definitions of tables, whose names and ids may differ from the old ones.
     pub(crate) fn redefine<'t>(
         &self,
         tables: impl IntoIterator<Item = (&'t TableDef, Table)>,
         change: impl FnOnce(&mut Definitions),
     ) {
-        // Held while the tables change, so that a writer refused for its old definition waits here for the new one.
+        // Locked while the tables change, so that a writer that is refused for its old definition waits for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
         for (old, table) in tables {
@@ -270,7 +270,7 @@ impl Catalog {
             return Err(CatalogError::ReservedName(name.into()));
         }
         if let Entry::Vacant(free) = view.schemas.entry(lower) {
-            // A schema of an earlier version may have this name.
+            // A catalog of an earlier version may have a schema of this name.
             if free.key() == TEMPORARY_SCHEMA {
                 return Err(CatalogError::ReservedName(name.into()));
             }
@@ -286,7 +286,7 @@ impl Catalog {
         Ok(writes.put(&self.own.schemas, vec![Value::text(&def.name), definition])?)
     }
 
-    /// Adds the schema of a new object if it is new. A schema that is there gives its spelling.
+    /// Adds the schema of a new object if it does not exist. An existing schema determines the spelling.
     pub(crate) fn put_schema_of(
         &self,
         view: &mut Definitions,
@@ -306,13 +306,13 @@ impl Catalog {
         *self.view.write() = Arc::new(view);
     }
 
-    /// Notes that the rows of a table are to be deleted.
+    /// Notes that the rows of a table must be deleted.
     pub(crate) fn put_dropped(&self, writes: &mut dyn WriteBatch, id: TableId) -> Result<(), CatalogError> {
         Ok(writes.put(&self.own.dropped, vec![Value::Int(id.0.into())])?)
     }
 
-    /// Deletes the entries of indexes that no definition has any more. [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes those that cannot be
-    /// deleted now.
+    /// Deletes the entries of indexes that no definition has any more. If some cannot be deleted now,
+    /// [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes them later.
     pub(crate) fn purge_entries(&self, gone: impl IntoIterator<Item = TableId>) {
         for id in gone {
             if let Err(error) = self.purge_rows(id) {
@@ -321,7 +321,7 @@ impl Catalog {
         }
     }
 
-    /// Deletes the rows of a dropped table, then the note that they are to be deleted.
+    /// Deletes the rows of a dropped table, then the note about them.
     pub(crate) fn purge_rows(&self, id: TableId) -> Result<(), CatalogError> {
         self.store.close_table(id);
         self.store.purge(id)?;
@@ -333,12 +333,12 @@ impl Catalog {
         Ok(())
     }
 
-    /// The ids that a change may take. [`Catalog::put_ids`] writes how far it came.
+    /// The ids that a change may take. [`Catalog::put_ids`] writes which of them are taken.
     pub(crate) fn new_ids(&self) -> Result<NewIds, CatalogError> {
         NewIds::from_setting(self.setting(NEXT_ID_SETTING)?)
     }
 
-    /// Writes that the ids are taken.
+    /// Writes which ids are taken.
     pub(crate) fn put_ids(&self, writes: &mut dyn WriteBatch, ids: NewIds) -> Result<(), CatalogError> {
         ids.into_setting().map_or(Ok(()), |next| self.put_setting(writes, NEXT_ID_SETTING, next))
     }
@@ -371,7 +371,7 @@ impl Catalog {
         Ok(writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?)
     }
 
-    /// The format of the stored catalog; `None` of a new one.
+    /// The format of the stored catalog; `None` for a new one.
     fn format(&self) -> Result<Option<u32>, CatalogError> {
         let Some(found) = self.setting(FORMAT_SETTING)? else {
             return match self.rows(&self.own.tables)?.is_empty() {
@@ -415,12 +415,12 @@ pub(crate) fn check_new_indexes(
     added.try_for_each(|index| check_free(&TableName { schema: def.name.schema.clone(), name: index.name.clone() }))
 }
 
-/// How many ids new indexes, and those that are rebuilt, have yet to get.
+/// The number of ids that new indexes and rebuilds still need.
 pub(crate) fn missing_ids(def: &TableDef) -> usize {
     def.indexes.iter().flat_map(IndexDef::ids).filter(|id| *id == NEW_ID).count()
 }
 
-/// Gives these ids to new indexes, and to those that are rebuilt.
+/// Assigns ids to new indexes and rebuilds.
 pub(crate) fn give_ids(def: &mut TableDef, ids: impl IntoIterator<Item = TableId>) {
     let missing = def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID);
     missing.zip(ids).for_each(|(id, next)| *id = next);
@@ -428,8 +428,8 @@ pub(crate) fn give_ids(def: &mut TableDef, ids: impl IntoIterator<Item = TableId
     new.for_each(|index| index.object_id = index.id.into());
 }
 
-/// Gives a changed definition its version. Statements that know an earlier version cannot write any more, so a definition by which rows
-/// and entries are written alike keeps it: one of which indexes only may be read now, or no longer.
+/// Sets the version of a changed definition. Statements with an earlier version can no longer write. So the version stays if rows and
+/// entries are written as before: if only the states of indexes change, which decide whether an index may be read.
 pub(crate) fn set_version(old: &TableDef, def: &mut TableDef) {
     let mut alike = def.clone();
     alike.indexes.iter_mut().zip(&old.indexes).for_each(|(index, old)| index.state = old.state);
@@ -437,12 +437,12 @@ pub(crate) fn set_version(old: &TableDef, def: &mut TableDef) {
     def.history.version = if alike == *old { old.history.version } else { next };
 }
 
-/// The numbers under which a table has rows by a definition, and not by another one.
+/// The ids under which a table stores rows with `def`, but not with `other`.
 pub(crate) fn ids_without(def: &TableDef, other: &TableDef) -> Vec<TableId> {
     def.stored_ids().filter(|id| !other.stored_ids().any(|kept| kept == *id)).collect()
 }
 
-/// The id in a note that rows are to be deleted.
+/// The id in a note about rows that must be deleted.
 fn dropped_id(row: &[Value]) -> Result<TableId, CatalogError> {
     let Some(Value::Int(id)) = row.first() else {
         return Err(CatalogError::Corrupt("a dropped table has no id".into()));
@@ -450,14 +450,14 @@ fn dropped_id(row: &[Value]) -> Result<TableId, CatalogError> {
     Ok(TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?))
 }
 
-/// Indexes of a definition that point nowhere would be trouble later.
+/// Refuses a stored definition with indexes of columns that do not exist.
 pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
         KeySource::Column(column) => *column < def.columns.len(),
         KeySource::Computed(expr) => {
             expr.columns().into_iter().all(|column| def.key.position(column).is_some_and(|input| input > position))
         }
-        // These are made of the definition, and not stored.
+        // Such keys are derived from the definition, and never stored.
         KeySource::Indexed(_) => false,
     });
     let indexes = def.indexes.iter().all(|index| {
@@ -466,7 +466,7 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let columns = def.columns.iter().filter_map(|c| Some((c.family?, c.slot)));
     let mut slots: Vec<_> = columns.chain(def.history.dropped.iter().map(|c| (c.family, c.slot))).collect();
     slots.sort_unstable();
-    // In each family from 0 on, without a gap: a slot's place in a stored row follows from those before it.
+    // The slots of each family must be 0, 1, .. without a gap: the position of a slot in a stored row follows from the slots before it.
     let families = slots.chunk_by(|a, b| a.0 == b.0).all(|family| {
         let is_known = family.first().is_some_and(|(family, _)| *family < def.families.len());
         is_known && family.iter().enumerate().all(|(place, (_, slot))| usize::from(*slot) == place)
@@ -495,7 +495,7 @@ impl OwnTables {
             tables: open(TABLES, "_tables", &[schema, name], &[definition])?,
             schemas: {
                 let mut def = own_table(SCHEMAS, "_schemas", &[name], &[definition]);
-                // Rows of the formats up to 8 have none.
+                // Rows of the formats up to 8 have no number.
                 def.columns
                     .iter_mut()
                     .filter(|column| column.family.is_some())
@@ -546,7 +546,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
 /// The table whose definition a row of the catalog holds.
 ///
 /// # Errors
-/// As [`record::read`]; [`CatalogError::Corrupt`] for the definition of another table, or of none.
+/// As [`record::read`]; [`CatalogError::Corrupt`] for the definition of another table, or for a row without one.
 pub(crate) fn defined_table(row: &[Value]) -> Result<Table, CatalogError> {
     let def = record::read(text(row, 1)?, text(row, 2)?)?;
     check_name(row, "table", &def.name)?;

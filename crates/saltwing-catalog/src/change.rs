@@ -10,88 +10,88 @@ use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
 use crate::definitions::key;
 
-/// A change of a catalog. New objects get their ids where the change is made, and their schemas if these are new.
+/// A change of a catalog. Applying it assigns the ids of new objects, and creates their schemas if needed.
 ///
-/// Indexes are parts of the definition of their table, and comments of that of their object.
+/// Indexes are parts of their table's definition, and comments of their object's definition.
 #[derive(Debug)]
 pub enum CatalogChange<'a> {
     /// Adds a table, with new sequences for its identity columns. Errors: [`CatalogError::DuplicateTable`] and its like;
     /// [`CatalogError::ReservedName`].
     CreateTable {
-        /// Its definition.
+        /// The definition.
         def: TableDef,
-        /// Those of its sequences. A temporary table has none.
+        /// The definitions of its sequences. A temporary table has none.
         sequences: Vec<SequenceDef>,
-        /// Whether it is a table of the session, and ends with it.
+        /// Whether the table belongs to the session, and ends with it.
         temporary: bool,
     },
-    /// Gives a table another definition, perhaps with another name; new indexes have the id 0. Statements that know the table by the old
-    /// one can no longer write to it. Errors: [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column or a name
-    /// that is gone then; [`CatalogError::DuplicateTable`] and its like if a new name is taken.
+    /// Changes the definition of a table, perhaps also its name; new indexes have the id 0. Statements with the old definition can no
+    /// longer write to the table. Errors: [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a removed column or the old
+    /// name; [`CatalogError::DuplicateTable`] and its like if a new name is taken.
     AlterTable {
         /// The definition that was read.
         old: Arc<TableDef>,
-        /// The next one.
+        /// The new definition.
         new: TableDef,
     },
-    /// Removes all rows of tables at once, in constant time: each gets a new id. Readers see all rows of a table or none, and writers
-    /// that use the earlier definition are retried. Errors: [`CatalogError::NoSuchTable`].
+    /// Removes all rows of tables at once, in constant time: each table gets a new id. Readers see all rows of a table or none, and writers
+    /// with the earlier definition are retried. Errors: [`CatalogError::NoSuchTable`].
     TruncateTables(&'a [GivenName<'a>]),
-    /// Drops tables with the sequences that are theirs alone, then deletes their rows. Errors: [`CatalogError::NoSuchTable`],
+    /// Drops tables with the sequences of their identity columns, then deletes their rows. Errors: [`CatalogError::NoSuchTable`],
     /// [`CatalogError::Used`].
     DropTables(DropList<'a>),
     /// Adds a sequence. Errors: [`CatalogError::DuplicateSequence`] and its like; [`CatalogError::ReservedName`].
     CreateSequence {
-        /// Its definition.
+        /// The definition.
         def: SequenceDef,
-        /// Where its values begin.
+        /// The position before the first value.
         position: SequencePosition,
     },
-    /// Gives a sequence another definition and position. The values that were reserved and not given out count as not reserved. Errors:
+    /// Changes the definition and the position of a sequence. Reserved values that are not used yet are no longer reserved. Errors:
     /// [`CatalogError::NoSuchSequence`]; [`CatalogError::SequenceOutside`].
     AlterSequence {
         /// The definition that was read.
         old: Arc<SequenceDef>,
-        /// The next one.
+        /// The new definition.
         new: SequenceDef,
-        /// The next position; `None` if it stays.
+        /// The new position; `None` leaves it unchanged.
         position: Option<SequencePosition>,
     },
     /// Drops sequences. Errors: [`CatalogError::NoSuchSequence`].
     DropSequences(DropList<'a>),
-    /// Adds a view. Errors: [`CatalogError::DuplicateView`] and its like; [`CatalogError::NoSuchTable`] if something that it uses is not
-    /// there; [`CatalogError::RecursiveView`]; [`CatalogError::ViewColumnChanged`]; [`CatalogError::ReservedName`].
+    /// Adds a view. Errors: [`CatalogError::DuplicateView`] and its like; [`CatalogError::NoSuchTable`] if an object that it uses does not
+    /// exist; [`CatalogError::RecursiveView`]; [`CatalogError::ViewColumnChanged`]; [`CatalogError::ReservedName`].
     CreateView {
-        /// Its definition.
+        /// The definition.
         def: ViewDef,
-        /// Whether it takes the place of one of its name, if there is one.
+        /// Whether the view replaces an existing view of its name.
         replaces: bool,
-        /// The version of the catalog of which the definition was made.
+        /// The version of the catalog from which the definition was made.
         version: u64,
     },
-    /// Gives a view another definition, with more columns or fewer. Errors: [`CatalogError::NoSuchView`]; [`CatalogError::Used`] if
-    /// another view uses a column that is gone then.
+    /// Changes the definition of a view, which may have more or fewer columns then. Errors: [`CatalogError::NoSuchView`];
+    /// [`CatalogError::Used`] if another view uses a removed column.
     AlterView {
-        /// The next definition.
+        /// The new definition.
         def: ViewDef,
-        /// The version of the catalog of which it was made.
+        /// The version of the catalog from which the definition was made.
         version: u64,
     },
     /// Drops views, which may use each other. Errors: [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`].
     DropViews(DropList<'a>),
     /// Adds a schema of this name. Errors: [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`].
     CreateSchema(&'a str),
-    /// Drops empty schemas; their names have no schema of their own. Errors: [`CatalogError::NoSuchSchema`],
+    /// Drops empty schemas; the names in the list are without a schema part. Errors: [`CatalogError::NoSuchSchema`],
     /// [`CatalogError::SchemaNotEmpty`].
     DropSchemas(DropList<'a>),
-    /// Adds a user; grants on objects that are not there are left out. Errors: [`CatalogError::DuplicateUser`].
+    /// Adds a user; grants on objects that do not exist are left out. Errors: [`CatalogError::DuplicateUser`].
     CreateUser {
-        /// Its definition.
+        /// The definition.
         def: UserDef,
-        /// Random bytes, which the catalog keeps if it has none yet: [`CatalogReader::user_secret`](crate::CatalogReader::user_secret).
+        /// Random bytes, which the catalog stores if it has none yet: [`CatalogReader::user_secret`](crate::CatalogReader::user_secret).
         secret: [u8; 32],
     },
-    /// Gives a user another password. Errors: [`CatalogError::NoSuchUser`].
+    /// Changes the password of a user. Errors: [`CatalogError::NoSuchUser`].
     AlterUser {
         /// The user.
         name: &'a str,
@@ -103,12 +103,12 @@ pub enum CatalogChange<'a> {
     /// Adds privileges of users on an object. Errors: [`CatalogError::NoSuchUser`]; [`CatalogError::NoSuchTable`],
     /// [`CatalogError::NoSuchSchema`].
     Grant(GrantList<'a>),
-    /// Takes privileges of users on an object, as far as they were granted on it alone. Errors: as those of a grant.
+    /// Removes privileges of users that were granted on exactly this object. Errors: as for a grant.
     Revoke(GrantList<'a>),
-    /// Adds a table of batches of the program; it takes the place of one of its name, which running statements keep. Errors:
+    /// Registers batches of the program as a table. It replaces a registered table of the same name, which running statements keep. Errors:
     /// [`CatalogError::DuplicateTable`] and its like if a stored object has the name.
     RegisterArrow(ArrowTable),
-    /// Removes such a table. Errors: [`CatalogError::NoSuchTable`].
+    /// Removes a registered table. Errors: [`CatalogError::NoSuchTable`].
     UnregisterArrow(&'a str),
 }
 
@@ -119,11 +119,11 @@ pub struct GrantList<'n> {
     pub privileges: Privileges,
     /// The object.
     pub object: GivenObject<'n>,
-    /// The names of the users; an error has its place in this list if it is about one.
+    /// The names of the users; an error about one of them has its position in this list.
     pub users: &'n [&'n str],
 }
 
-/// An object of a grant, as it is named.
+/// An object of a grant, as the statement names it.
 #[derive(Clone, Copy, Debug)]
 pub enum GivenObject<'n> {
     /// All of the database.
@@ -134,22 +134,22 @@ pub enum GivenObject<'n> {
     Relation(GivenName<'n>),
 }
 
-/// What a change has done.
+/// The result of a change.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// The places, in its list, of the dropped or emptied tables whose space is not given back yet;
-    /// [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) does it.
+    /// The positions, in the list of the change, of dropped or emptied tables whose space is not freed yet;
+    /// [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) frees it.
     pub left: Vec<usize>,
 }
 
-/// Why a change was not made.
+/// The error of a change that was not made.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct ChangeError {
     /// The reason.
     #[source]
     pub error: CatalogError,
-    /// Which name of its list the error is about, from 0, if it is about one.
+    /// The position, from 0, of the name in the change's list that the error is about, if it is about one.
     pub place: Option<usize>,
 }
 
@@ -165,35 +165,35 @@ impl From<TableError> for ChangeError {
     }
 }
 
-/// Adds the place in the list to an error.
+/// Adds the position in the list to an error.
 pub(crate) fn at(place: usize) -> impl Fn(CatalogError) -> ChangeError {
     move |error| ChangeError { error, place: Some(place) }
 }
 
-/// The schema, if it is said, and the name of an object.
+/// The schema, if the statement gives it, and the name of an object.
 pub type GivenName<'n> = (Option<&'n str>, &'n str);
 
-/// The objects that a statement drops. The whole list is one change: an error leaves all of them as they are.
+/// The objects that a statement drops. The whole list is one change: after an error, none of them is changed.
 #[derive(Clone, Copy, Debug)]
 pub struct DropList<'n> {
-    /// Their names; one may stand there twice.
+    /// The names of the objects; a name may occur twice.
     pub names: &'n [GivenName<'n>],
-    /// Whether the names of nothing are left out.
+    /// Whether names that do not exist are ignored.
     pub if_exists: bool,
-    /// What becomes of the views that use them.
+    /// The treatment of the views that use the objects.
     pub dependents: Dependents,
 }
 
-/// What becomes of the views that use a dropped table or view.
+/// The treatment of the views that use a dropped table or view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependents {
-    /// If there is one, nothing is dropped: RESTRICT.
+    /// RESTRICT: if there is such a view, nothing is dropped.
     Refuse,
-    /// They are dropped too: CASCADE.
+    /// CASCADE: such views are dropped, too.
     Drop,
 }
 
-/// An object, and the place of its name in the list.
+/// An object, and the position of its name in the list.
 pub(crate) type Listed<T> = (usize, Arc<T>);
 
 impl DropList<'_> {

@@ -23,7 +23,7 @@ use crate::{
 /// Opens an empty catalog.
 pub type Open<'a> = &'a dyn Fn() -> Arc<dyn CatalogStore>;
 
-/// Checks a catalog.
+/// Checks an implementation.
 pub fn check(open: Open<'_>) {
     a_snapshot_stays_as_it_was(&*open());
     names_match_in_any_case_and_clash_in_any_case(&*open());
@@ -41,7 +41,7 @@ pub fn check(open: Open<'_>) {
     grants_follow_their_object(&*open());
 }
 
-/// Checks the temporary tables of a catalog that has some: of an empty one of a session.
+/// Checks the temporary tables of a session's catalog; `open` opens an empty one.
 pub fn check_temporary(open: Open<'_>) {
     a_table_keeps_its_number(&*open(), true);
 }
@@ -73,7 +73,7 @@ pub fn table_def(schema: Option<&str>, name: &str) -> TableDef {
     }
 }
 
-/// The definition of a sequence of the values from 1 to 1,000, of which 10 are reserved at once.
+/// The definition of a sequence with the values from 1 to 1,000, reserved in blocks of 10.
 pub fn sequence_def(schema: Option<&str>, name: &str) -> SequenceDef {
     let name = TableName { schema: schema.map(str::to_owned), name: name.into() };
     SequenceDef { id: ObjectId::NEW, name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
@@ -93,7 +93,7 @@ pub fn view_def(name: &str, of: &str, columns: &[&str]) -> ViewDef {
     }
 }
 
-/// The definition of a user without grants. Its password is of no matter.
+/// The definition of a user without grants, with an arbitrary password.
 pub fn user_def(name: &str) -> UserDef {
     let verifier = ScramVerifier {
         iterations: ScramVerifier::ITERATIONS_MIN,
@@ -157,7 +157,7 @@ pub fn drop_table(catalog: &dyn CatalogStore, name: GivenName<'_>, views: Depend
     catalog.apply(CatalogChange::DropTables(list)).map(drop).map_err(|failed| failed.error)
 }
 
-/// A list that is to be there, without views that use it.
+/// A list of objects that must exist, and that no view uses.
 pub fn drop_list<'n>(names: &'n [GivenName<'n>]) -> DropList<'n> {
     DropList { names, if_exists: false, dependents: Dependents::Refuse }
 }
@@ -271,7 +271,7 @@ fn a_table_keeps_its_number(catalog: &dyn CatalogStore, temporary: bool) {
     let entries = index("u").id;
     alter("u", &|def| def.indexes.iter_mut().for_each(|index| *index = complete(index)));
     assert!(index("u").id != entries && numbers("u") == before);
-    // New ones of the same names.
+    // New objects with the same names.
     alter("u", &|def| def.indexes.clear());
     alter("u", &|def| def.indexes.push(index_def("i")));
     let second = numbers("u");
@@ -298,7 +298,7 @@ fn other_objects_keep_their_numbers(catalog: &dyn CatalogStore) {
     let create = || {
         create_table(catalog, table_def(None, "t")).unwrap();
         create_view(catalog, view_def("v", "t", &["k"]), false).unwrap();
-        // The schema comes with its first object.
+        // The first object of a schema creates the schema.
         let (def, position) = (sequence_def(Some("s"), "q"), sequence_def(None, "q").beginning());
         catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
         create_user(catalog, user_def("ann")).unwrap();
@@ -465,7 +465,7 @@ fn user(catalog: &dyn CatalogStore, name: &str) -> Arc<UserDef> {
     catalog.snapshot().unwrap().user(name).unwrap().unwrap()
 }
 
-/// What a user was granted, as text.
+/// The grants of a user, as text.
 fn grants(catalog: &dyn CatalogStore, name: &str) -> Vec<String> {
     user(catalog, name).grants.iter().map(|(object, privileges)| format!("{privileges} on {object:?}")).collect()
 }
@@ -520,7 +520,7 @@ fn grants_follow_their_object(catalog: &dyn CatalogStore) {
     assert_eq!(grants(catalog, "ann")[2], on_table, "an object has its own spelling");
     assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob").len()), (3, 2));
 
-    // A whole list, or nothing of it.
+    // A list is granted completely or not at all.
     let missing = grant(catalog, &[Delete], table, &["ann", "nope"]).unwrap_err();
     assert_eq!((missing.error.code().as_str(), missing.place), ("no_such_user", Some(1)));
     let nowhere = |object| grant(catalog, &[Delete], object, &["ann"]).unwrap_err().error.code().as_str();
@@ -583,7 +583,7 @@ fn a_position_stays_or_is_moved(catalog: &dyn CatalogStore) {
         catalog.apply(CatalogChange::AlterSequence { old, new, position }).map_err(|failed| failed.error)
     };
     assert_eq!(catalog.next_values(&now(), 1, 3).unwrap(), [1, 2, 3]);
-    // The rest of the reserved values counts as not reserved.
+    // The remaining reserved values are no longer reserved.
     alter(&|def| def.cache = 5, None).unwrap();
     assert_eq!(catalog.next_values(&now(), 1, 1).unwrap(), [4]);
     alter(&|_| (), Some(SequencePosition { last: 50, is_taken: true })).unwrap();

@@ -1,4 +1,4 @@
-//! The catalog at one moment.
+//! Snapshots of a catalog.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,98 +10,98 @@ use saltwing_types::{ObjectId, SchemaDef, SequenceDef, TableDef, TableName, User
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
 
-/// The schema of the system tables, which show what a catalog has. It is in every catalog, and none can have a thing of its own there.
+/// The schema of the system tables, which show the objects of a catalog. Every catalog has this schema, and none can create objects in it.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
-/// A catalog at one moment: later changes leave it alone. Statements are bound by it.
+/// A snapshot of a catalog, which later changes do not affect. Statements are bound against it.
 ///
-/// Whoever looks something up may wait for another machine, and gets its error; [`optional`] distinguishes it from a name that means
-/// nothing. Calls without an error answer from memory.
+/// A lookup may wait for another machine and return its error; [`optional`] distinguishes such an error from an unknown name.
+/// Methods without a `Result` answer from memory.
 pub trait CatalogReader: Send + Sync {
-    /// Grows with every change: a statement that was prepared on one version is valid for it alone.
+    /// The version, which grows with every change: a statement that was prepared on one version is valid only for this version.
     fn version(&self) -> u64;
 
     /// The table of this name, in any case.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
-    /// [`CatalogError::IsView`]; [`CatalogError::SystemTable`] for each name in [`INFORMATION_SCHEMA`]; the store's.
+    /// [`CatalogError::IsView`]; [`CatalogError::SystemTable`] for each name in [`INFORMATION_SCHEMA`]; errors of the store.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
 
-    /// The batches of the program that have this name, in any case, where no stored table has it.
+    /// The registered batches of this name, in any case, if no stored table has it.
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
         let _ = name;
         None
     }
 
-    /// Whether the batches of this name are the rows of a file that one query names.
+    /// Whether the batches of this name are the rows of a file that the query names.
     fn is_file(&self, name: &str) -> bool {
         let _ = name;
         false
     }
 
-    /// Whether there is such a schema, in any case.
+    /// Whether there is a schema of this name, in any case.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError>;
 
     /// All tables, by schema and name.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError>;
 
     /// The sequence of this name, in any case.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchSequence`], with the nearest name; [`CatalogError::NoSuchSchema`]; the store's.
+    /// [`CatalogError::NoSuchSequence`], with the nearest name; [`CatalogError::NoSuchSchema`]; errors of the store.
     fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError>;
 
     /// All sequences, by schema and name.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError>;
 
     /// The view of this name, in any case; `None` if there is none.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError>;
 
     /// All views, by schema and name.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError>;
 
-    /// Whether there may be views at all: a statement looks for them only then.
+    /// Whether there may be any views. If not, statements do not look for views.
     fn has_views(&self) -> bool;
 
-    /// All schemas but the default one.
+    /// All schemas except the default one.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError>;
 
     /// The user of this name, in any case; `None` if there is none.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError>;
 
     /// All users, by name.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError>;
 
-    /// Random bytes that the first user brought with it, and that stay; `None` before. What is made up of names that are no users is
-    /// made of them: so nobody can tell.
+    /// Random bytes, stored with the first user and never changed; `None` before. Answers for unknown user names are derived from them, so
+    /// that nobody can distinguish such names from those of users.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError>;
 
     /// Whether a temporary table hides the stored table or view of this name.
@@ -133,21 +133,21 @@ pub trait CatalogReader: Send + Sync {
     }
 }
 
-/// The tables, schemas, sequences, views and users that are kept as rows.
+/// The tables, schemas, sequences, views and users that are stored as rows.
 #[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
-    /// By lower-case name.
+    /// The objects by lower-case name.
     pub(crate) schemas: BTreeMap<String, Arc<SchemaDef>>,
-    /// By lower-case schema ("" is the default one) and name.
+    /// The tables by lower-case schema ("" is the default one) and name.
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
-    /// By the same names as tables.
+    /// The objects by the same names as tables.
     pub(crate) sequences: BTreeMap<(String, String), Arc<SequenceDef>>,
-    /// By the same names as tables.
+    /// The objects by the same names as tables.
     pub(crate) views: BTreeMap<(String, String), Arc<ViewDef>>,
-    /// By lower-case name.
+    /// The objects by lower-case name.
     pub(crate) arrow_tables: BTreeMap<String, Arc<ArrowTable>>,
-    /// By lower-case name.
+    /// The objects by lower-case name.
     pub(crate) users: BTreeMap<String, Arc<UserDef>>,
     pub(crate) user_secret: Option<[u8; 32]>,
 }
@@ -226,10 +226,10 @@ impl CatalogReader for Definitions {
     }
 }
 
-/// What a lookup has found; `None` if there is no such object, or the name is that of an object of another kind.
+/// The result of a lookup; `None` if there is no such object, or the name is that of an object of another kind.
 ///
 /// # Errors
-/// The store's.
+/// Errors of the store.
 pub fn optional<T>(found: Result<T, CatalogError>) -> Result<Option<T>, CatalogError> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -244,7 +244,7 @@ impl Definitions {
         lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
     }
 
-    /// The requested name, which is not there, and the nearest one that is.
+    /// The requested name, which does not exist, and the nearest existing one.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchSchema`].
@@ -308,7 +308,7 @@ impl Definitions {
         self.tables.insert(key, table);
     }
 
-    /// The key of an object that comes in; its schema comes in with it.
+    /// The key of a new object. Adds its schema if that is new, too.
     fn key_of_new(&mut self, name: &TableName) -> (String, String) {
         if let Some(schema) = &name.schema {
             let new = || Arc::new(SchemaDef { id: ObjectId::NEW, name: schema.clone() });

@@ -1,7 +1,7 @@
-//! Numbers for the objects of catalogs of earlier formats, whose rows have none: schemas and views.
+//! Numbers the schemas and views of catalogs of earlier formats, whose rows have no numbers.
 //!
-//! The numbers follow from the names and from the next free id. So a catalog that cannot be written has the numbers in memory that its next
-//! opening for writing stores, unless an earlier version changes it before.
+//! The numbers follow from the names and the next free id. So a catalog that is open for reading has in memory the same numbers that its
+//! next opening for writing stores, unless an earlier version changes the catalog before.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::definitions::Definitions;
 use crate::ids::NewIds;
 
 impl Catalog {
-    /// Brings a catalog to the newest format, if it can be written.
+    /// Upgrades a catalog to the newest format, if it can be written.
     pub(crate) fn bring_up_to_date(
         &self,
         view: &mut Definitions,

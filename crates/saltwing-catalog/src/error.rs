@@ -14,7 +14,7 @@ pub enum CatalogError {
     NoSuchTable {
         /// The requested name.
         name: String,
-        /// The nearest name there is.
+        /// The nearest existing name.
         nearest: Option<String>,
     },
     /// A name in the schema of the system tables, where a table is needed.
@@ -28,7 +28,7 @@ pub enum CatalogError {
     NoSuchView {
         /// The requested name.
         name: String,
-        /// The nearest name there is.
+        /// The nearest existing name.
         nearest: Option<String>,
     },
     /// A table, where a view is needed.
@@ -39,7 +39,7 @@ pub enum CatalogError {
     DuplicateView {
         /// The requested name.
         name: String,
-        /// How it is spelt, where that differs.
+        /// The spelling in the catalog, if that differs.
         existing: Option<String>,
     },
     /// The index exists, perhaps in another case.
@@ -47,10 +47,10 @@ pub enum CatalogError {
     DuplicateIndex {
         /// The requested name.
         name: String,
-        /// How it is spelt, where that differs.
+        /// The spelling in the catalog, if that differs.
         existing: Option<String>,
     },
-    /// A view uses the table, the view or the column that a statement would take away.
+    /// A view uses the table, the view or the column that a statement would remove.
     #[error("view {view} uses {used}")]
     Used {
         /// The table or view, or `table.column`.
@@ -61,14 +61,14 @@ pub enum CatalogError {
     /// A view would use itself.
     #[error("view {0} would read itself")]
     RecursiveView(String),
-    /// A replaced view would lose a column, or give another one in its place.
+    /// A replaced view would lose a column, or have another column at its position.
     #[error("view {view} has a column {column}, and its new definition has {} in that place", .found.as_deref().unwrap_or("none"))]
     ViewColumnChanged {
         /// The view.
         view: String,
         /// The column, with its type.
         column: String,
-        /// The column that would be there, with its type.
+        /// The column that would be at its position, with its type.
         found: Option<String>,
     },
     /// No schema of this name.
@@ -79,7 +79,7 @@ pub enum CatalogError {
     DuplicateTable {
         /// The requested name.
         name: String,
-        /// How it is spelt, where that differs.
+        /// The spelling in the catalog, if that differs.
         existing: Option<String>,
     },
     /// No sequence of this name.
@@ -87,7 +87,7 @@ pub enum CatalogError {
     NoSuchSequence {
         /// The requested name.
         name: String,
-        /// The nearest name there is.
+        /// The nearest existing name.
         nearest: Option<String>,
     },
     /// The sequence exists, perhaps in another case.
@@ -95,10 +95,10 @@ pub enum CatalogError {
     DuplicateSequence {
         /// The requested name.
         name: String,
-        /// How it is spelt, where that differs.
+        /// The spelling in the catalog, if that differs.
         existing: Option<String>,
     },
-    /// A sequence would not give its next value, as it lies outside its limits.
+    /// The next value of a sequence would be outside its limits.
     #[error("{value} lies outside MINVALUE {min} and MAXVALUE {max}")]
     SequenceOutside {
         /// The position.
@@ -121,7 +121,7 @@ pub enum CatalogError {
     NoSuchUser {
         /// The requested name.
         name: String,
-        /// The nearest name there is.
+        /// The nearest existing name.
         nearest: Option<String>,
     },
     /// The user exists, perhaps in another case.
@@ -129,7 +129,7 @@ pub enum CatalogError {
     DuplicateUser {
         /// The requested name.
         name: String,
-        /// How it is spelt, where that differs.
+        /// The spelling in the catalog, if that differs.
         existing: Option<String>,
     },
     /// The schema exists.
@@ -141,7 +141,7 @@ pub enum CatalogError {
     /// A write to an attached database.
     #[error("{0} is in an attached database, which is read and not written")]
     Attached(String),
-    /// A name for an attached database that would be read as that of one of its schemas.
+    /// A name for an attached database that would be read as the name of one of its schemas.
     #[error("a dot parts the name of an attached database from its schemas, and \"{0}\" has one itself")]
     AliasWithDot(String),
     /// No database is attached under this name.
@@ -152,20 +152,20 @@ pub enum CatalogError {
     SchemaNotEmpty {
         /// Schema.
         name: String,
-        /// How many tables.
+        /// The number of tables.
         tables: usize,
-        /// How many sequences.
+        /// The number of sequences.
         sequences: usize,
-        /// How many views.
+        /// The number of views.
         views: usize,
     },
-    /// A name that is kept for the catalog itself.
+    /// A name that is reserved for the catalog itself.
     #[error("{0} is a name of the catalog itself")]
     ReservedName(String),
-    /// What a change was made of is no longer so.
+    /// The state from which a change was made has changed.
     #[error("another statement has changed {0} meanwhile")]
     Changed(String),
-    /// A temporary table in a catalog that is no session's.
+    /// A temporary table in a catalog that does not belong to a session.
     #[error("a temporary table belongs to a session, and {0} would have none")]
     NoSession(String),
     /// The catalog was written by a later version.
@@ -188,7 +188,7 @@ pub enum CatalogError {
         /// The newest readable version.
         supported: u32,
     },
-    /// The definition of a table has a type, a function or a form that there is not.
+    /// The definition of a table has an unknown type, function or form.
     #[error("the definition of table {table} cannot be read: {why}")]
     UnreadableDefinition {
         /// Table.
@@ -196,15 +196,15 @@ pub enum CatalogError {
         /// The reason.
         why: String,
     },
-    /// The catalog's rows make no sense.
+    /// The catalog's rows are not valid.
     #[error("the catalog is damaged: {0}")]
     Corrupt(String),
-    /// Reading or writing it failed.
+    /// Reading or writing the catalog failed.
     #[error(transparent)]
     Table(#[from] TableError),
 }
 
-/// `2 tables and 1 views`: those of which there are any.
+/// `2 tables and 1 views`: the kinds of objects that exist.
 fn counted(objects: &[(usize, &str)]) -> String {
     let found: Vec<String> =
         objects.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
@@ -250,14 +250,14 @@ impl CatalogError {
         )
     }
 
-    /// Whether it says that a name is not that of such an object; the others say that this is not known.
+    /// Whether the error means that no object of this kind has the name. Other errors leave that unknown.
     pub fn is_absence(&self) -> bool {
         let is_other_kind =
             matches!(self, Self::IsView(_) | Self::IsTable(_) | Self::SystemTable(_) | Self::AttachedView(_));
         self.is_missing() || is_other_kind
     }
 
-    /// The number under which Phoenix reports it, where its code alone does not say.
+    /// The number of the error in Phoenix, if the code alone does not determine it.
     pub fn phoenix(&self) -> Option<u16> {
         match self {
             Self::SequenceLimit { ascends: true, .. } => Some(1212),

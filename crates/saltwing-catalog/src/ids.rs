@@ -1,4 +1,4 @@
-//! Ids of objects, and of rows: one counter for all, so none is used again.
+//! Ids of objects and of rows. All come from one counter, so none is used again.
 
 use saltwing_types::{ObjectId, TableId};
 
@@ -6,7 +6,7 @@ use crate::CatalogError;
 
 /// The setting with the next id.
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
-/// Ids below are the catalog's own.
+/// Smaller ids are the catalog's own.
 const FIRST_ID: u32 = 100;
 
 /// The ids that a change of the catalog takes.
@@ -17,10 +17,10 @@ pub(crate) struct NewIds {
 }
 
 impl NewIds {
-    /// Those from the stored next id on.
+    /// The ids from the stored next id.
     ///
     /// # Errors
-    /// [`CatalogError::Corrupt`] for a text that is no id.
+    /// [`CatalogError::Corrupt`] for a text that is not an id.
     pub(crate) fn from_setting(stored: Option<String>) -> Result<Self, CatalogError> {
         let first = match stored {
             None => FIRST_ID,
@@ -35,7 +35,7 @@ impl NewIds {
     }
 
     /// # Errors
-    /// [`CatalogError::Corrupt`] if there is none left.
+    /// [`CatalogError::Corrupt`] if no id is left.
     pub(crate) fn table(&mut self) -> Result<TableId, CatalogError> {
         let id = TableId(self.next);
         self.next = self.next.checked_add(1).ok_or_else(|| CatalogError::Corrupt("ids have run out".into()))?;

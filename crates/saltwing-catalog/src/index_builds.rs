@@ -1,7 +1,7 @@
-//! How far the builds of indexes are.
+//! The progress of index builds.
 //!
-//! A build commits the entries of some rows together with the key of the last one, so that one that was cut short goes on
-//! there. The key is a setting of the catalog, by the id of the index, until the build is over or the index is gone.
+//! A build commits the entries of some rows together with the key of the last of these rows, so that an interrupted build continues
+//! there. The key is a setting of the catalog, by the id of the entries, until the build has ended or the index is dropped.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Catalog {
         Ok(writes.delete(settings, &key)?)
     }
 
-    /// Deletes what builds have noted that are over with another definition of their table.
+    /// Deletes the progress of builds that the new definition of their table ends.
     pub(crate) fn end_builds(
         &self,
         writes: &mut dyn WriteBatch,
@@ -50,7 +50,7 @@ impl Catalog {
     }
 }
 
-/// The numbers of the entries of a table's indexes that are not complete.
+/// The ids of the incomplete entries of a table's indexes.
 fn built_ids(def: &TableDef) -> impl Iterator<Item = TableId> {
     let of_index = |index: &IndexDef| {
         let new = (index.state == IndexState::Building).then_some(index.id);

@@ -1,9 +1,9 @@
-//! Tables, schemas, sequences, views and users, kept as rows of tables whose definitions are constant.
+//! Tables, schemas, sequences, views and users, stored as rows of tables whose definitions are constant.
 //!
 //! ```text
 //! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
 //! _schemas   (name)          -> definition as a record in JSON (`record/schema.rs`)
-//! _dropped   (id)            tables whose rows are still to be deleted, temporary ones among them (`session_catalog.rs`)
+//! _dropped   (id)            tables whose rows must still be deleted, including temporary ones (`session_catalog.rs`)
 //! _settings  (name)          -> value: format version, next id (`ids.rs`)
 //! _sequences (schema, name)  -> definition and position as a record in JSON (`record/sequence.rs`)
 //! _views     (schema, name)  -> definition as a record in JSON (`record/view.rs`)
@@ -12,14 +12,14 @@
 //!
 //! # Laws
 //! 1. Names match in any case; two names of one scope differ in more than case.
-//! 2. A change is one commit, synced: after a crash it is there whole or not at all.
-//! 3. An object keeps its number for its life, and no number is used again: neither that of an object nor that of stored rows.
-//! 4. A value of a sequence is reserved on the disk before it is given out (`sequences.rs`).
-//! 5. What a view uses is there, and no view uses itself, not even by way of others (`views.rs`).
-//! 6. What users were granted goes with its object, in the same commit: a later object of the name has none of it (`users.rs`).
+//! 2. A change is one synced commit: after a crash it is made completely or not at all.
+//! 3. An object keeps its number for its life, and no number of an object or of stored rows is used again.
+//! 4. A value of a sequence is reserved on the disk before it is returned (`sequences.rs`).
+//! 5. The objects that a view uses exist, and no view uses itself, directly or through other views (`views.rs`).
+//! 6. The grants on an object end with it, in the same commit: a later object of the same name has no grants (`users.rs`).
 //!
-//! Statements know a [`CatalogStore`] and its snapshots, each a [`CatalogReader`] (`store.rs`). [`Catalog`] is the implementation that
-//! keeps its definitions as such rows.
+//! Statements use a [`CatalogStore`] and its snapshots, each a [`CatalogReader`] (`store.rs`). [`Catalog`] is the implementation that
+//! stores its definitions in these rows.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 

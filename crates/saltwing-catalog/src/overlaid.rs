@@ -1,4 +1,4 @@
-//! The definitions of a session at one moment: its temporary tables and attached databases over what all sessions have.
+//! A snapshot of a session's catalog: its temporary tables and attached databases over the catalog of all sessions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
 /// Temporary tables by lower-case name.
 pub(crate) type Tables = BTreeMap<String, Arc<Table>>;
 
-/// Whether a name with this schema may be that of a temporary table.
+/// Whether a name with this schema may be the name of a temporary table.
 pub(crate) fn is_own(schema: Option<&str>) -> bool {
     schema.is_none_or(|schema| is_same_name(schema, TEMPORARY_SCHEMA))
 }
 
-/// The catalog of a session with temporary tables at one moment.
+/// A snapshot of the catalog of a session that has temporary tables or attached databases.
 pub(crate) struct Overlaid {
-    /// No other catalog of the process has this number.
+    /// The version, which no other catalog of the process has.
     pub(crate) version: u64,
-    /// What all sessions have.
+    /// The catalog of all sessions.
     pub(crate) stored: Arc<dyn CatalogReader>,
     pub(crate) tables: Tables,
     pub(crate) attached: Vec<Arc<AttachedTables>>,

@@ -1,4 +1,4 @@
-//! The catalog as far as it can be read, for checks and for salvage.
+//! The readable part of a catalog, for checks and for salvage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ReadableCatalog {
     pub views: Vec<ViewDef>,
     /// Users, in the order of their names.
     pub users: Vec<UserDef>,
-    /// Tables whose drop did not come to its end.
+    /// Tables whose drop is not finished.
     pub dropped: BTreeSet<TableId>,
     /// The examination of the catalog's own tables, and their names by id.
     pub examined: Examined,
@@ -38,7 +38,7 @@ impl ReadableCatalog {
     /// Reads the catalog of a store, and opens the tables whose definitions can be read.
     ///
     /// # Errors
-    /// As [`ScanContext::check`]. Damage is no error.
+    /// As [`ScanContext::check`]. Damage is not an error.
     pub fn read(store: &dyn Examine, context: &ScanContext) -> Result<Self, TableError> {
         let own = OwnTables::register(store).map_err(|error| match error {
             crate::CatalogError::Table(error) => error,

@@ -4,12 +4,12 @@
 //! {"record_version":2, "id":100, "object_id":100, "name":{"schema":null,"name":"t"}, "columns":[{"name":"k","type":"BIGINT",..}], "key":{..}, ..}
 //! ```
 //!
-//! The names and the shape are the record's own: types and functions have their names in SQL, and nothing follows the
-//! names of Rust types. So a type of the language can be renamed, and databases still open. A change of the record needs
-//! a new [`RECORD_VERSION`], and a reader for the ones before.
+//! The field names and the structure are the record's own: types and functions have their names in SQL, and nothing depends on the
+//! names of Rust types. So a Rust type can be renamed, and existing databases still open. A change of the record needs
+//! a new [`RECORD_VERSION`], and a reader for the earlier versions.
 //!
-//! Catalogs of the formats 1 to 4 hold records without a version. These have other names for some things, which are the
-//! aliases below, and other forms of types and some values, whose names begin with "Earlier".
+//! Catalogs of the formats 1 to 4 hold records without a version. They have other names for some fields, which are the
+//! aliases below, and other forms of types and some values, whose Rust names begin with "Earlier".
 
 use std::fmt::Display;
 
@@ -38,7 +38,7 @@ use sql_type::TypeRecord;
 /// The version of the records that are written, and the latest that can be read.
 const RECORD_VERSION: u32 = 2;
 
-/// A definition as it is stored.
+/// The record of a definition.
 ///
 /// # Errors
 /// [`CatalogError::Corrupt`] for a definition that no statement creates.
@@ -49,7 +49,7 @@ pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
     serde_json::to_string(&record).map_err(|error| cannot(error.to_string()))
 }
 
-/// The definition that `text` stores; `table` is its name, for messages.
+/// The definition in the record `text`; `table` is the name of the table, for messages.
 ///
 /// # Errors
 /// [`CatalogError::NewerRecord`]; [`CatalogError::UnreadableDefinition`].
@@ -67,12 +67,13 @@ fn stored((what, name): (&str, &dyn Display), record: &impl Serialize) -> Result
         .map_err(|error| CatalogError::Corrupt(format!("{what} {name} cannot be stored: {error}")))
 }
 
-/// Why the record of an object cannot be read.
+/// The error of an object's record that cannot be read.
 fn unreadable((what, name): (&str, &str), why: impl Display) -> CatalogError {
     CatalogError::Corrupt(format!("the definition of {what} {name} cannot be read: {why}"))
 }
 
-/// A record of one of the versions up to `supported`, or why it is none; `of` says of what kind and of what name.
+/// Parses a record of a version up to `supported`; the result is the record, or the reason why it cannot be read. `of` has the kind and the
+/// name of the object.
 ///
 /// # Errors
 /// [`CatalogError::NewerRecord`].
@@ -99,11 +100,11 @@ struct VersionOnly {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableRecord {
-    /// None in catalogs of the formats 1 to 4.
+    /// Absent in catalogs of the formats 1 to 4.
     #[serde(default)]
     record_version: u32,
     id: u32,
-    /// None before version 2: then the table has the number of its rows.
+    /// Absent before version 2: then the number of the table is the id of its rows.
     object_id: Option<u32>,
     name: NameRecord,
     columns: Vec<ColumnRecord>,
@@ -126,7 +127,7 @@ struct TableRecord {
 #[serde(deny_unknown_fields)]
 struct IndexRecord {
     id: u32,
-    /// None before version 2: then the index has the number of its entries.
+    /// Absent before version 2: then the number of the index is the id of its entries.
     object_id: Option<u32>,
     name: String,
     parts: Vec<IndexPartRecord>,
@@ -225,10 +226,10 @@ struct DefaultRecord {
     expr: ExprRecord,
     #[serde(default)]
     computed: bool,
-    /// The text is the expression of a generated column.
+    /// Whether the text is the expression of a generated column.
     #[serde(default, skip_serializing_if = "is_false")]
     generated: bool,
-    /// The text takes a value of the column's own sequence.
+    /// Present if the text takes a value of the column's own sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     identity: Option<IdentityRecord>,
 }

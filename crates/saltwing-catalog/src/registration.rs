@@ -1,4 +1,4 @@
-//! Registering tables of the program.
+//! Registers Arrow tables of the program.
 
 use std::sync::Arc;
 

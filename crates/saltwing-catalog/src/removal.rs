@@ -1,5 +1,5 @@
 //! DROP and TRUNCATE of a list of objects. All names are resolved and checked first, and the whole list is one change of the
-//! catalog: an error leaves all of them as they are.
+//! catalog: after an error, no object is changed.
 
 use std::sync::Arc;
 
@@ -50,8 +50,8 @@ impl Catalog {
         Applied { left: tables.iter().filter(is_left).map(|(place, _)| *place).collect() }
     }
 
-    /// Drops tables in one commit, with the sequences that are theirs alone. The caller changes the catalog alone, and
-    /// deletes the rows.
+    /// Drops tables in one commit, with the sequences of their identity columns. The caller must hold the lock of changes, and
+    /// delete the rows.
     pub(crate) fn drop_definitions(&self, tables: &[Listed<Table>], views: Dependents) -> Result<(), ChangeError> {
         let mut view = Definitions::clone(&self.definitions());
         let mut writes = self.store.batch();
@@ -80,7 +80,7 @@ impl Catalog {
                 for (_, def) in found {
                     self.delete_view(view, writes, &def.name)?;
                 }
-                // Those of the list are no longer among them.
+                // The views of the list are already removed from `view`.
                 for (place, def) in found {
                     self.drop_dependents(view, writes, &def.name, list.dependents).map_err(at(*place))?;
                 }
@@ -98,7 +98,7 @@ impl Catalog {
         )
     }
 
-    /// Drops empty schemas: their names have no schema of their own.
+    /// Drops empty schemas; the names in the list are without a schema part.
     pub(crate) fn drop_schemas(&self, list: &DropList<'_>) -> Result<(), ChangeError> {
         let find = |view: &Definitions, _: Option<&str>, name: &str| view.empty_schema(name);
         self.drop_listed(
@@ -117,7 +117,7 @@ impl Catalog {
         )
     }
 
-    /// Takes the objects of a list out of the catalog, as `delete` does it, in one commit.
+    /// Removes the objects of a list from the catalog by `delete`, in one commit.
     fn drop_listed<T>(
         &self,
         list: &DropList<'_>,
@@ -140,10 +140,10 @@ impl Catalog {
     }
 }
 
-/// The same table without rows: these go under new ids.
+/// The same table without rows, under new ids.
 pub(crate) fn emptied_table(old: &TableDef, ids: &mut impl Iterator<Item = TableId>) -> Result<Table, CatalogError> {
     let mut def = TableDef::clone(old);
-    // Without rows each index is complete.
+    // Without rows, each index is complete.
     for index in &mut def.indexes {
         index.rebuild = None;
         if index.state == IndexState::Building {
@@ -168,7 +168,7 @@ impl Definitions {
         Err(CatalogError::NoSuchView { name, nearest })
     }
 
-    /// The spelling of a schema in which nothing is.
+    /// The spelling of an empty schema.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`].

@@ -15,7 +15,7 @@ pub(crate) fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
     }
 }
 
-/// The schema that a row of the catalog is about. Rows of the formats up to 8 have no definition, and no number.
+/// The schema whose definition a row of the catalog holds. Rows of the formats up to 8 have no definition, and no number.
 ///
 /// # Errors
 /// As [`record::schema::read`]; [`CatalogError::Corrupt`] for the definition of another schema.
@@ -65,7 +65,7 @@ pub(crate) fn defined_user(row: &[Value]) -> Result<UserDef, CatalogError> {
 }
 
 /// # Errors
-/// [`CatalogError::Corrupt`] if a row does not stand under the name in its definition.
+/// [`CatalogError::Corrupt`] if the key of a row is not the name in its definition.
 pub(crate) fn check_name(row: &[Value], what: &str, defined: &TableName) -> Result<(), CatalogError> {
     let (schema, name) = (text(row, 0)?, text(row, 1)?);
     match defined.name == name && defined.schema.as_deref().unwrap_or_default() == schema {

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! # Laws
-//! 1. The position is on the disk before the first value of a block is given out. So a crash skips the rest of the block, and
-//!    no value comes twice.
-//! 2. Reservations are transactions of their own: they advance the position whatever becomes of the statement.
+//! 1. The position is on the disk before the first value of a block is returned. So a crash skips the rest of the block, and
+//!    no value is returned twice.
+//! 2. Reservations are transactions of their own: they advance the position whether or not the statement succeeds.
 //! 3. A reservation reads and writes the row in one transaction. So several processes can reserve from one store.
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Catalog {
             }
             Ok((new.clone(), position))
         });
-        // Another process has changed it: the next snapshot tells.
+        // Another process has changed the sequence, and the next snapshot must have its change.
         if let Some(foreign) = foreign {
             view.insert_sequence(foreign);
             self.publish(view);
@@ -100,7 +100,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes sequences away in a change of the catalog. One that is gone already is no error.
+    /// Removes sequences in a change of the catalog. A sequence that is already removed is not an error.
     pub(crate) fn delete_sequences<'s>(
         &self,
         view: &mut Definitions,
@@ -119,7 +119,7 @@ impl Catalog {
         let block = self.block(def.id);
         let mut block = block.lock();
         let mut values = Vec::with_capacity(rows);
-        // The definition by which the block was reserved, as ALTER SEQUENCE holds the lock too.
+        // This is the definition with which the block was reserved, because ALTER SEQUENCE takes the lock, too.
         let mut def = self.definitions().sequence(def.name.schema.as_deref(), &def.name.name).and_then(|newest| {
             let dropped = || CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None };
             if newest.id == def.id { Ok(newest) } else { Err(dropped()) }
@@ -130,7 +130,7 @@ impl Catalog {
                 continue;
             }
             let missing = u64::try_from(rows - values.len()).unwrap_or(u64::MAX);
-            // Several values of one row are reserved for themselves, and what is left of the block before is skipped, as in
+            // Several values for one row are reserved separately, and the rest of the previous block is skipped, as in
             // Phoenix.
             let wanted = if count > 1 { count } else { missing.max(def.cache) };
             let mut reserved = SequenceBlock::default();
@@ -182,8 +182,8 @@ impl Catalog {
         self.blocks.lock().entry(id).or_default().clone()
     }
 
-    /// Replaces the stored definition and position of a sequence; the new definition. Tries again if another process does
-    /// the same.
+    /// Replaces the stored definition and position of a sequence; returns the new definition. Tries again if another process
+    /// changes the sequence, too.
     fn update_sequence(
         &self,
         def: &SequenceDef,
@@ -223,11 +223,11 @@ impl Catalog {
     }
 }
 
-/// The position without the values of a block, if it is the block that was reserved last.
+/// The position without the unused values of a block, if it is the last reserved block.
 fn without(block: &SequenceBlock, def: &SequenceDef, position: SequencePosition) -> SequencePosition {
     let is_last = block.left > 0 && position.is_taken && block.last(def.increment) == position.last;
     match is_last {
-        // A block is reserved when a value is needed, so its first value has been given out.
+        // A block is reserved when a value is needed, so its first value has been returned.
         true => SequencePosition { last: stepped(block.next, 1, def.increment.wrapping_neg()), is_taken: true },
         false => position,
     }

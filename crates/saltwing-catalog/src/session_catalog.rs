@@ -1,7 +1,7 @@
 //! The catalog of one session: its temporary tables and the databases that it has attached, over the definitions of all sessions.
 //!
-//! The rows of temporary tables lie in the store as those of any table, under ids that are leased from the catalog. Their definitions are
-//! kept in memory alone. So the catalog deletes what a killed process leaves after the next opening.
+//! The rows of temporary tables are in the store like those of any table, under ids that are leased from the catalog. Their definitions are
+//! only in memory. So the catalog deletes the rows that a killed process has left, after the next opening.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,11 +24,11 @@ use crate::{
 /// The temporary tables and the attached databases of a session. They end with it: see [`SessionCatalog::end`].
 pub struct SessionCatalog {
     catalog: Arc<dyn CatalogStore>,
-    /// Where the rows are.
+    /// The store of the rows.
     store: Arc<dyn TableStore>,
-    /// Whether there is something: every statement asks, and takes no lock for it.
+    /// Whether the session has temporary tables or attached databases. Every statement reads it, so it needs no lock.
     is_any: AtomicBool,
-    /// One change of what the session has at a time.
+    /// Held during a change of the session's objects, so that changes run one after the other.
     changing: Mutex<()>,
     state: Mutex<State>,
 }
@@ -37,24 +37,24 @@ pub struct SessionCatalog {
 struct State {
     tables: Tables,
     attached: Vec<Arc<AttachedTables>>,
-    /// The catalog of the session, as it was last asked for.
+    /// The last snapshot of the session's catalog.
     overlaid: Option<Arc<Overlaid>>,
 }
 
-/// The version of another catalog with something of a session's own. Catalogs without it count from 1 on, and never come so far.
+/// A new version for a catalog with objects of a session. Other catalogs count from 1, and never reach these numbers.
 fn next_version() -> u64 {
     static VERSIONS: AtomicU64 = AtomicU64::new(1 << 63);
     VERSIONS.fetch_add(1, Ordering::Relaxed)
 }
 
 impl SessionCatalog {
-    /// Nothing of the session's own yet. The rows of its tables are to be in `store`.
+    /// A session without objects of its own. The rows of its temporary tables will be in `store`.
     pub fn new(catalog: Arc<dyn CatalogStore>, store: Arc<dyn TableStore>) -> Self {
         let (is_any, changing, state) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
         Self { catalog, store, is_any, changing, state }
     }
 
-    /// Whether it is the catalog of all sessions.
+    /// Whether the session has no objects of its own, so that its catalog is the catalog of all sessions.
     pub fn is_empty(&self) -> bool {
         !self.is_any.load(Ordering::Acquire)
     }
@@ -67,10 +67,10 @@ impl SessionCatalog {
         self.state.lock().tables.get(&name.to_lowercase()).cloned()
     }
 
-    /// Attaches the tables of a database, which `open` gives.
+    /// Attaches the tables of a database, which `open` opens.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateSchema`] for an alias that a schema or another such database has; [`CatalogError::ReservedName`].
+    /// [`CatalogError::DuplicateSchema`] for an alias that is the name of a schema or of an attached database; [`CatalogError::ReservedName`].
     pub fn attach<E: From<CatalogError>>(
         &self,
         alias: &str,
@@ -141,7 +141,7 @@ impl SessionCatalog {
         Ok(())
     }
 
-    /// Gives a table of the session another definition. New indexes get their ids here.
+    /// Changes the definition of a table of the session. New indexes get their ids here.
     fn alter_table(&self, old: &TableDef, mut new: TableDef) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         if !self.find(None, &old.name.name).is_some_and(|table| **table.def() == *old) {
@@ -159,7 +159,7 @@ impl SessionCatalog {
         let table = self.or_release(&ids, || Table::new(Arc::new(new)))?;
         let gone = ids_without(old, table.def());
         {
-            // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
+            // Locked while the table changes, so that a writer that is refused for its old definition waits for the new one.
             let mut state = self.state.lock();
             let table = self.store.open_with_indexes(table);
             state.tables.remove(&old.name.name.to_lowercase());
@@ -198,10 +198,10 @@ impl SessionCatalog {
         Ok(self.applied(applied, &own))
     }
 
-    /// The version that the catalog of all sessions has where that of the session has this one.
+    /// The version of the catalog of all sessions that belongs to this version of the session's catalog.
     ///
     /// # Errors
-    /// [`CatalogError::Changed`] if the session has another one by now.
+    /// [`CatalogError::Changed`] if the session's catalog has another version by now.
     fn version_below(&self, version: u64) -> Result<u64, CatalogError> {
         let state = self.state.lock();
         match &state.overlaid {
@@ -216,7 +216,7 @@ impl SessionCatalog {
         self.is_any.store(!state.is_empty(), Ordering::Release);
     }
 
-    /// What `make` makes for leased ids; they are given back if it fails.
+    /// The result of `make`, which uses leased ids; they are released if it fails.
     fn or_release<T, E>(&self, ids: &[TableId], make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         make().inspect_err(|_| self.catalog.release_ids(ids))
     }
@@ -230,7 +230,7 @@ impl SessionCatalog {
         self.changed(&mut state);
     }
 
-    /// The tables of a list: those of the session, each once with its place, and the other names.
+    /// Splits a list into the tables of the session, each once with its position, and the other names.
     fn listed<'n>(&self, names: &[GivenName<'n>]) -> (Vec<(usize, Arc<Table>)>, Others<'n>) {
         let (mut own, mut others): (Vec<(usize, Arc<Table>)>, _) = (Vec::new(), Others::default());
         for (place, (schema, name)) in names.iter().enumerate() {
@@ -248,7 +248,7 @@ impl SessionCatalog {
         (own, others)
     }
 
-    /// What has become of a whole list, of which tables of the session have gone.
+    /// The result of a change of a whole list, of which tables of the session were dropped.
     fn applied(&self, mut others: Applied, own: &[(usize, Arc<Table>)]) -> Applied {
         let is_left = |(_, table): &&(usize, Arc<Table>)| !self.delete_rows(table.def().stored_ids().collect());
         others.left.extend(own.iter().filter(is_left).map(|(place, _)| *place));
@@ -256,7 +256,7 @@ impl SessionCatalog {
         others
     }
 
-    /// Deletes the rows under ids that the session no longer needs; whether that came to its end.
+    /// Deletes the rows under ids that the session no longer needs; returns whether all are deleted.
     fn delete_rows(&self, ids: Vec<TableId>) -> bool {
         if ids.is_empty() {
             return true;
@@ -287,9 +287,9 @@ impl SessionCatalog {
         Ok(())
     }
 
-    /// Whether a name in a definition is that of a table of the session.
+    /// Whether a name in a definition is the name of a table of the session.
     fn has(&self, name: &TableName) -> bool {
-        // A stored table without a schema may have the name of one that hides it.
+        // A name without a schema is that of a stored table, even if a temporary table hides it.
         name.schema.is_some() && self.find(name.schema.as_deref(), &name.name).is_some()
     }
 
@@ -299,7 +299,7 @@ impl SessionCatalog {
     }
 }
 
-/// A session's catalog is one that statements change as any other: what is the session's own comes first.
+/// Statements use a session's catalog like any other. The session's own objects take precedence.
 impl CatalogStore for SessionCatalog {
     fn version(&self) -> u64 {
         let version = self.catalog.version();
@@ -308,7 +308,7 @@ impl CatalogStore for SessionCatalog {
         }
         let state = self.state.lock();
         let known = state.overlaid.as_ref().filter(|known| known.stored.version() == version);
-        // Nobody has asked for the next snapshot yet: no snapshot has this number.
+        // The next snapshot has not been taken yet, so this version is one that no snapshot has.
         known.map_or_else(next_version, |known| known.version)
     }
 
@@ -382,7 +382,7 @@ impl CatalogStore for SessionCatalog {
         }
     }
 
-    /// A temporary table ends with the process, so a build that is cut short never goes on.
+    /// A temporary table ends with the process, so an interrupted build never continues.
     fn index_progress_row(&self, entries: TableId, last: &[u8]) -> Option<(Arc<Table>, Vec<Value>)> {
         match self.has_id(entries) {
             true => None,
@@ -391,16 +391,16 @@ impl CatalogStore for SessionCatalog {
     }
 }
 
-/// The names of a list that are no temporary tables.
+/// The names of a list that are not temporary tables.
 #[derive(Default)]
 struct Others<'n> {
     names: Vec<GivenName<'n>>,
-    /// Their places in the list.
+    /// The positions of the names in the list.
     places: Vec<usize>,
 }
 
 impl Others<'_> {
-    /// Makes a change of them, if there are some; the places that it tells are those in the whole list.
+    /// Applies the change of these names, if there are any. The positions in the result are those in the whole list.
     fn apply<'s>(
         &'s self,
         catalog: &dyn CatalogStore,

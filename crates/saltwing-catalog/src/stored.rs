@@ -1,4 +1,4 @@
-//! The stored catalog as one that statements use.
+//! Implements [`CatalogStore`](crate::CatalogStore) for the stored catalog.
 
 use std::sync::Arc;
 

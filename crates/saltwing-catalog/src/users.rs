@@ -1,7 +1,7 @@
-//! Users, and what they were granted.
+//! Users and their grants.
 //!
-//! A user's row has its grants. Grants end with their object, so every change that takes an object away also writes the users that had
-//! grants on it, in the same commit.
+//! A user's row contains the user's grants. Grants end with their object, so every change that removes an object also writes the users
+//! that had grants on it, in the same commit.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::change::{ChangeError, GivenObject, GrantList, at};
 use crate::definitions::{Definitions, key, optional};
 use crate::{CatalogError, CatalogReader, record};
 
-/// The setting with the random bytes that the first user brought, in hex.
+/// The setting with the random bytes of [`CatalogReader::user_secret`](crate::CatalogReader::user_secret), in hex.
 const SECRET_SETTING: &str = "user_secret";
 
 impl Catalog {
@@ -68,7 +68,7 @@ impl Catalog {
         missing.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Changes the definitions of users, each name of the list in turn.
+    /// Changes the definitions of users, for each name of the list in order.
     fn change_users(
         &self,
         names: &[&str],
@@ -94,7 +94,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Writes the users of which a change has taken objects, without the grants on these. `view` has the objects as they will be.
+    /// Writes the users with grants on objects that a change removes, without these grants. `view` has the objects after the change.
     pub(crate) fn end_grants(&self, view: &mut Definitions, writes: &mut dyn WriteBatch) -> Result<(), CatalogError> {
         let mut changed = Vec::new();
         for user in view.users.values() {
@@ -106,7 +106,7 @@ impl Catalog {
         changed.into_iter().try_for_each(|def| self.put_user(view, writes, def))
     }
 
-    /// Writes the users that have grants on an object with another name.
+    /// Writes the users with grants on a renamed object, with its new name.
     pub(crate) fn rename_grants(
         &self,
         view: &mut Definitions,
@@ -129,7 +129,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// The random bytes that the first user brought.
+    /// The random bytes that were stored with the first user.
     pub(crate) fn stored_user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
         let Some(hex) = self.setting(SECRET_SETTING)? else { return Ok(None) };
         let secret = text::unhex(&hex).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
@@ -151,7 +151,7 @@ impl Definitions {
         })
     }
 
-    /// The object that a grant names, as spelt.
+    /// The object that a grant names, as spelt in the catalog.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchSchema`], [`CatalogError::View`].
@@ -177,7 +177,7 @@ impl Definitions {
         }
     }
 
-    /// Whether the object of a grant is there.
+    /// Whether the object of a grant exists.
     fn has_granted(&self, object: &GrantedObject) -> bool {
         match object {
             GrantedObject::Database => true,

@@ -1,7 +1,7 @@
 //! Views: their definitions, and the tables and views that they use.
 //!
-//! A view is stored with the names of what it uses, so the catalog itself keeps these there. Every change looks at them under
-//! the lock of all changes: no view can come in while its table is dropped.
+//! A view is stored with the names of the tables and views that it uses, so the catalog can refuse to drop these. Every change checks
+//! them under the lock of all changes: no view can be added while its table is dropped.
 
 use saltwing_access::{Durability, TableError, WriteBatch};
 use saltwing_types::table::is_same_name;
@@ -67,7 +67,7 @@ impl Catalog {
     /// Drops the views that use a table or view.
     ///
     /// # Errors
-    /// [`CatalogError::Used`] if there is one, and it is not to be dropped.
+    /// [`CatalogError::Used`] if there is such a view and it must not be dropped.
     pub(crate) fn drop_dependents(
         &self,
         view: &mut Definitions,
@@ -75,7 +75,7 @@ impl Catalog {
         used: &TableName,
         dependents: Dependents,
     ) -> Result<(), CatalogError> {
-        // A view that is dropped may itself be used.
+        // Other views may use a dropped view.
         while let Some(found) = view.user_of(used).cloned() {
             if dependents == Dependents::Refuse {
                 return Err(CatalogError::Used { used: used.to_string(), view: found.to_string() });
@@ -105,7 +105,7 @@ impl Definitions {
         self.views.values().find(|view| view.use_of(used).is_some()).map(|view| &view.name)
     }
 
-    /// Whether all that a view uses is there, and it does not use itself.
+    /// Checks that all tables and views that a view uses exist, and that it does not use itself.
     fn check_uses(&self, def: &ViewDef) -> Result<(), CatalogError> {
         let mut open = vec![def.clone()];
         while let Some(view) = open.pop() {
@@ -168,7 +168,7 @@ impl Definitions {
 }
 
 /// # Errors
-/// [`CatalogError::Changed`] if the definition of a view was made of another version: what it reads may be something else now.
+/// [`CatalogError::Changed`] if the definition of a view was made from another version: the objects that it reads may have changed.
 fn check_version(view: &Definitions, name: &TableName, version: u64) -> Result<(), CatalogError> {
     match view.version == version {
         true => Ok(()),
@@ -177,8 +177,8 @@ fn check_version(view: &Definitions, name: &TableName, version: u64) -> Result<(
 }
 
 /// # Errors
-/// [`CatalogError::ViewColumnChanged`] unless the columns of a view stay, with perhaps more behind them: the views over it read
-/// them.
+/// [`CatalogError::ViewColumnChanged`] unless the new view begins with the columns of the old one: the views over it read
+/// these columns.
 fn check_replaced(old: &ViewDef, new: &ViewDef) -> Result<(), CatalogError> {
     let same = |a: &ViewColumn, b: &ViewColumn| is_same_name(&a.name, &b.name) && a.ty == b.ty;
     for (place, column) in old.columns.iter().enumerate() {

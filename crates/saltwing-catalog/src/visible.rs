@@ -1,4 +1,4 @@
-//! The catalog as a user sees it.
+//! The part of a catalog that a user sees.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use saltwing_types::{Grants, ObjectId, Privilege, SchemaDef, SequenceDef, TableD
 use crate::arrow_table::ArrowTable;
 use crate::{CatalogError, CatalogReader};
 
-/// A catalog whose lists have the objects alone on which a user has a privilege, and the temporary tables of the session. Of users they have
-/// the user itself, or all if it may make others.
+/// A catalog whose lists have only the objects on which a user has a privilege, and the temporary tables of the session. The list of users has
+/// the user itself, or all users if the user may create others.
 ///
-/// Names are looked up as in the whole catalog: a view reads what its user may not see. Whether a statement may use what it names is
-/// checked elsewhere. An error of an unknown name suggests no name that is hidden from the user.
+/// Names are looked up in the whole catalog, because a view may read objects that its user does not see. Whether a statement may use the
+/// objects that it names is checked elsewhere. The error of an unknown name does not suggest a name that is hidden from the user.
 pub struct VisibleCatalog {
     whole: Arc<dyn CatalogReader>,
     user: Arc<str>,
@@ -20,12 +20,12 @@ pub struct VisibleCatalog {
 }
 
 impl VisibleCatalog {
-    /// The catalog as a user sees it: no object, if this user is no more.
+    /// The catalog that a user sees: without any object if the user no longer exists.
     pub fn new(whole: Arc<dyn CatalogReader>, user: &Arc<str>, id: ObjectId) -> Self {
         Self { whole, user: user.clone(), id }
     }
 
-    /// The user; `None` if it is no more.
+    /// The user; `None` if the user no longer exists.
     fn own(&self) -> Result<Option<Arc<UserDef>>, CatalogError> {
         Ok(self.whole.user(&self.user)?.filter(|user| user.id == self.id))
     }
@@ -34,7 +34,7 @@ impl VisibleCatalog {
         Ok(self.own()?.map(|user| user.grants.clone()).unwrap_or_default())
     }
 
-    /// An error without the nearest name, if that is hidden. Names in errors are written as `schema.name`.
+    /// The error, without the nearest name if that is hidden. Names in errors are written as `schema.name`.
     fn discreet(&self, error: CatalogError, names: impl Fn() -> Result<Vec<TableName>, CatalogError>) -> CatalogError {
         let is_shown = |nearest: &str| names().is_ok_and(|names| names.iter().any(|name| name.to_string() == nearest));
         match error {

@@ -1,4 +1,4 @@
-//! ADVISE: the key or the index by which a statement reads each of its tables, or the index that would let it.
+//! ADVISE: the key or the index with which a statement reads each of its tables, or the index that it lacks.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::Error;
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
-/// The columns of the answer.
+/// The columns of the result.
 pub(crate) const COLUMNS: [&str; 5] = ["table_name", "key", "ranges", "create_index", "bytes_per_row"];
 
-/// Ranges that are shown.
+/// Most ranges that are shown.
 const SHOWN_MAX: usize = 4;
-/// Rows by which the bytes of entries are estimated.
+/// Rows that are read to estimate the bytes of entries.
 const SAMPLE_ROWS: u64 = 1000;
 
-/// The advice for one access: a row for each key that it reads, or that it needs.
+/// The advice for one access: a row for each key that it reads or needs.
 ///
 /// # Errors
-/// The store's.
+/// Errors of the store.
 pub(crate) fn advice(session: &Session, access: &TableAccess) -> Result<Vec<TextRow>, Error> {
     let def = access.table().def();
     let table = Some(def.name.to_string());
@@ -50,8 +50,8 @@ fn advice_for_key(session: &Session, access: &TableAccess) -> Result<TextRow, Er
     Ok(vec![table, Some(key.to_owned()), ranges(access.access()), None, None])
 }
 
-/// How many bytes the entry of a row has, keys and values as they are before blocks are packed: the mean of the first rows.
-/// `None` of a table without rows.
+/// The mean bytes of an index entry, key and values before compression, computed from the first rows.
+/// `None` for a table without rows.
 fn entry_bytes(session: &Session, table: &Arc<Table>, index: &Index) -> Result<Option<String>, Error> {
     let snapshot = snapshot_of(table, session.snapshot()?)?;
     let spec = ScanSpec::new(table, (0..table.width()).collect(), Vec::new())?;
@@ -63,7 +63,7 @@ fn entry_bytes(session: &Session, table: &Arc<Table>, index: &Index) -> Result<O
             let values = columns.iter().enumerate();
             let values = values.map(|(column, array)| value_at(array, row, table.column_type(column)));
             let values = values.collect::<Result<Vec<Value>, _>>()?;
-            // A row that the index would refuse counts for nothing.
+            // A row that the index would refuse is left out.
             let Some(entry) = index.entry(&values).ok().flatten() else { continue };
             let Ok(key) = index.entries().row_key(&entry) else { continue };
             entries += 1;

@@ -9,14 +9,14 @@ use crate::{Connection, Error, IntoParams, blocking};
 
 /// Writes many rows into one table, in parts: the asynchronous form of [`blocking::Appender`], which has the details.
 ///
-/// Dropping it gives the last rows to a thread of the library, for which nobody waits: call [`Appender::close`].
+/// Dropping the appender passes the last rows to a thread of the library and does not wait for it: call [`Appender::close`].
 pub struct Appender(Appending);
 
 impl Connection {
     /// As [`blocking::Connection::appender`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn appender(&self, table: &str) -> Result<Appender, Error> {
         self.appender_columns(table, &[] as &[&str]).await
     }
@@ -24,7 +24,7 @@ impl Connection {
     /// As [`blocking::Connection::appender_columns`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn appender_columns(&self, table: &str, columns: &[impl AsRef<str>]) -> Result<Appender, Error> {
         Appending::new(self.session(), table, columns).map(Appender)
     }
@@ -38,7 +38,7 @@ impl Appender {
         self
     }
 
-    /// Adds a row. If the future is dropped, the row is added or not.
+    /// Adds a row. If the future is dropped, the row may or may not be added.
     ///
     /// # Errors
     /// As [`blocking::Appender::append_row`].
@@ -46,7 +46,7 @@ impl Appender {
         self.0.append_row(row.into_params()).await
     }
 
-    /// Adds the rows of a batch. If the future is dropped, some of them are added.
+    /// Adds the rows of a batch. If the future is dropped, only some of the rows may be added.
     ///
     /// # Errors
     /// As [`blocking::Appender::append_batch`].
@@ -54,7 +54,7 @@ impl Appender {
         self.0.append_batch(batch).await
     }
 
-    /// Writes the rows added so far; the number of all rows written.
+    /// Writes the rows added so far; returns the number of all rows written.
     ///
     /// # Errors
     /// As [`blocking::Appender::flush`].
@@ -62,7 +62,7 @@ impl Appender {
         self.0.flush().await
     }
 
-    /// Writes the last rows; the number of all rows written.
+    /// Writes the last rows; returns the number of all rows written.
     ///
     /// # Errors
     /// As [`blocking::Appender::flush`].
@@ -86,20 +86,21 @@ impl Appender {
 /// # }
 /// ```
 ///
-/// Rows may come in any order; in the order of their keys they are written faster. Each row replaces the row of its key, as an UPSERT does: see
-/// [`Appender::on_conflict`]. The values of columns that the appender does not write stay, or are the DEFAULTs of a new row.
+/// Rows may have any order; rows in the order of their keys are written faster. Each row replaces the row of its key, as an UPSERT does: see
+/// [`Appender::on_conflict`]. Columns that the appender does not write keep their values, or get their DEFAULTs in a new row.
 ///
-/// **Durability.** The rows become durable in parts of 5,000 rows or 16 MB (`SET autocommit_rows` gives another number of rows); each part
-/// is there whole or not at all. A part is written by a thread of the library while the next one is gathered, so a call waits if the
-/// one before is not written yet, and memory holds two parts at most. Only [`Appender::flush`] and [`Appender::close`] say that all rows are as durable
-/// as `SET durability` says. Inside a transaction the rows are a part of it, and COMMIT makes them durable; an appender belongs to the transaction
-/// in which it was made. One that was made before `BEGIN` takes no rows until the transaction ends (`active_transaction`).
+/// **Durability.** The rows become durable in parts of 5,000 rows or 16 MB (`SET autocommit_rows` changes the number of rows); each part
+/// is written completely or not at all. A thread of the library writes a part while the next one is collected, so a call waits if the
+/// previous part is not written yet, and memory holds two parts at most. Only [`Appender::flush`] and [`Appender::close`] confirm that all rows are
+/// durable, as far as `SET durability` requests. Inside a transaction the rows belong to the transaction, and COMMIT makes them durable; an appender
+/// belongs to the transaction in which it was made. An appender that was made before `BEGIN` accepts no rows until the transaction ends
+/// (`active_transaction`).
 ///
-/// **Errors.** A row that is refused when it is added is not taken, and the appender goes on. An error of a part comes from a later
-/// call, and names the row: the rows before it are written, it and those behind it are not ([`Error::rows_committed`] counts), and the appender takes
-/// no more rows.
+/// **Errors.** A row that is refused when it is added is skipped, and the appender continues. An error of a part is returned by a later
+/// call, and names the row: the rows before it are written, the row and later ones are not ([`Error::rows_committed`] counts), and the appender
+/// accepts no more rows.
 ///
-/// Dropping the appender flushes it; an error is logged then, so call [`Appender::close`].
+/// Dropping the appender flushes it, and only logs an error, so call [`Appender::close`].
 pub struct BlockingAppender(Appending);
 
 impl blocking::Connection {
@@ -111,7 +112,7 @@ impl blocking::Connection {
         self.appender_columns(table, &[] as &[&str])
     }
 
-    /// An appender for these columns, written as in SQL. The others get their DEFAULTs, or keep their values. A name with a type behind it is a
+    /// An appender for these columns, written as in SQL. Other columns get their DEFAULTs, or keep their values. A name followed by a type is a
     /// dynamic column: `["k", "extra VARCHAR"]`.
     ///
     /// # Errors
@@ -122,8 +123,8 @@ impl blocking::Connection {
 }
 
 impl BlockingAppender {
-    /// What becomes of a row whose key exists, in the table or in an earlier row. The default is `Replace`, the only one that looks no keys up. Call it
-    /// before the first row.
+    /// Sets the treatment of a row whose key exists, in the table or in an earlier row. The default is `Replace`, the only one that looks no keys up.
+    /// Call it before the first row.
     #[must_use]
     pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
         self.0.set_on_conflict(on_conflict);
@@ -134,13 +135,13 @@ impl BlockingAppender {
     /// as those of an UPSERT.
     ///
     /// # Errors
-    /// `bad_parameter` for other columns, `type_mismatch`, `out_of_range`, `too_long`, `not_null` name the row by its number, from 1. Those of an
+    /// `bad_parameter` for other columns, `type_mismatch`, `out_of_range`, `too_long`, `not_null` name the row by its number, from 1. Errors of an
     /// earlier part.
     pub fn append_row(&mut self, row: impl IntoParams) -> Result<(), Error> {
         block_on(self.0.append_row(row.into_params()))
     }
 
-    /// Adds the rows of a batch, whose columns are those of the appender by name, in any order.
+    /// Adds the rows of a batch, whose columns must have the names of the appender's columns, in any order.
     ///
     /// # Errors
     /// As [`Appender::append_row`](BlockingAppender::append_row); the rows before the refused one are added.
@@ -148,16 +149,16 @@ impl BlockingAppender {
         block_on(self.0.append_batch(batch))
     }
 
-    /// Writes the rows added so far; the number of all rows written, without those that were left out because their keys
+    /// Writes the rows added so far; returns the number of all rows written, without rows that were skipped because their keys
     /// existed.
     ///
     /// # Errors
-    /// `bad_key`, `duplicate_key`, `no_such_table`; the store's.
+    /// `bad_key`, `duplicate_key`, `no_such_table`; errors of the store.
     pub fn flush(&mut self) -> Result<u64, Error> {
         block_on(self.0.flush())
     }
 
-    /// Writes the last rows; the number of all rows written.
+    /// Writes the last rows; returns the number of all rows written.
     ///
     /// # Errors
     /// As [`Appender::flush`](BlockingAppender::flush).

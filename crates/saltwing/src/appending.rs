@@ -1,10 +1,10 @@
-//! The rows of an appender: gathered on the caller's thread, written on one of the library's.
+//! The rows of an appender: collected on the caller's thread, written on a thread of the library.
 //!
 //! ```text
 //! caller:   part 1 ──> part 2 ──> waits ──> part 3
 //! library:             writes part 1 ─────> writes part 2
 //! ```
-//! At most one part is written while the next one is gathered: this bounds the memory.
+//! At most one part is being written while the next one is collected, which bounds the memory.
 
 use std::sync::{Arc, Weak};
 
@@ -26,12 +26,12 @@ use crate::transaction::SessionTransaction;
 use crate::transaction_closure::check_outside;
 use crate::{Error, Params};
 
-/// What an [`Appender`](crate::Appender) and its blocking form share.
+/// The state that an [`Appender`](crate::Appender) and its blocking form share.
 pub(crate) struct Appending {
     session: Session,
-    /// The `COPY .. FROM STDIN` that an appender is.
+    /// The `COPY .. FROM STDIN` that the appender runs as.
     statement: Arc<CachedStatement>,
-    /// The transaction that the rows are a part of.
+    /// The transaction to which the rows belong.
     transaction: Option<Weak<SessionTransaction>>,
     table: Arc<Table>,
     /// The columns of the rows.
@@ -42,12 +42,12 @@ pub(crate) struct Appending {
     writing: Writing,
 }
 
-/// Where the writer of the parts is.
+/// The state of the writer of the parts.
 enum Writing {
     Idle(Box<Loader>),
     /// On a thread of the library.
     Busy(Receiver<PartWritten>),
-    /// It has failed with this error, and the rows behind those of the error are lost.
+    /// A part has failed with this error, and the later rows are lost.
     Failed(ErrorCode, String),
 }
 
@@ -55,7 +55,7 @@ enum Writing {
 type PartWritten = (Box<Loader>, Result<(), Error>);
 
 impl Appending {
-    /// `table` and `columns` are written as in SQL. An error fails the transaction, as that of the COPY would.
+    /// `table` and `columns` are written as in SQL. An error fails the transaction, as an error of the COPY would.
     pub(crate) fn new(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
         Self::made(session, table, columns).inspect_err(|error| session.transaction.fail(error))
     }
@@ -92,14 +92,14 @@ impl Appending {
         })
     }
 
-    /// What becomes of the rows whose keys exist. It is for an appender that has no rows yet.
+    /// Sets the treatment of rows whose keys exist. The appender must not have rows yet.
     pub(crate) fn set_on_conflict(&mut self, on_conflict: OnConflict) {
         if let Writing::Idle(loader) = &mut self.writing {
             loader.target.set_on_conflict(on_conflict);
         }
     }
 
-    /// Adds a row, after the part was given away to be written if it is full.
+    /// Adds a row. If the part is full, starts to write it first.
     pub(crate) async fn append_row(&mut self, row: Params) -> Result<(), Error> {
         self.make_room().await?;
         self.check()?;
@@ -115,7 +115,7 @@ impl Appending {
         self.add_values(row.into_iter())
     }
 
-    /// The values of a row that names its columns.
+    /// The values of a row with column names, in the order of the columns.
     fn in_order(&self, mut named: Vec<(String, Value)>) -> Result<Vec<Value>, Error> {
         let wrong = |text: String| Error::new(ErrorCode::BadParameter, text);
         let mut row = Vec::with_capacity(self.columns.len());
@@ -130,7 +130,7 @@ impl Appending {
         }
     }
 
-    /// The columns of a batch that are those of the appender, each with its type.
+    /// The position of each column of the appender in a batch, with the column's type.
     fn places(&self, batch: &RecordBatch) -> Result<Vec<(usize, SqlType)>, Error> {
         self.check()?;
         let schema = batch.schema_ref();
@@ -161,7 +161,7 @@ impl Appending {
         Ok(())
     }
 
-    /// Writes all rows; the number of all rows written.
+    /// Writes all rows; returns the number of all rows written.
     pub(crate) async fn flush(&mut self) -> Result<u64, Error> {
         self.write(true).await?;
         Ok(self.rows_written())
@@ -170,13 +170,13 @@ impl Appending {
     /// Starts to write the part if it is full.
     async fn make_room(&mut self) -> Result<(), Error> {
         match self.part.is_full(self.limits) {
-            // Statements of a transaction run one after the other, so a part is on its place before the caller goes on.
+            // Statements of a transaction run one after the other, so the part must be written before the caller continues.
             true => self.write(self.transaction.is_some()).await,
             false => Ok(()),
         }
     }
 
-    /// Starts to write the part, and waits for its end if that is wanted.
+    /// Starts to write the part, and waits for its end if `is_awaited`.
     async fn write(&mut self, is_awaited: bool) -> Result<(), Error> {
         self.wait().await?;
         self.start()?;
@@ -210,7 +210,7 @@ impl Appending {
         self.add_values(values.into_iter())
     }
 
-    /// A row is a part of the transaction in which the appender was made, or of none.
+    /// Checks that a row joins the transaction in which the appender was made, or none.
     ///
     /// # Errors
     /// [`ErrorCode::ActiveTransaction`] if the appender was made outside of the transaction that is open now.
@@ -235,13 +235,13 @@ impl Appending {
         Ok(())
     }
 
-    /// The error of the next row.
+    /// Adds the number of the next row to an error.
     fn refused(&self, error: Error) -> Error {
         Error::new(error.code(), format!("row {}: {error}", self.rows_taken + 1))
     }
 
     /// # Errors
-    /// That of an appender that has failed.
+    /// The error of a failed appender.
     fn check(&self) -> Result<(), Error> {
         match &self.writing {
             Writing::Failed(code, text) => {
@@ -255,7 +255,7 @@ impl Appending {
         matches!(self.writing, Writing::Failed(..))
     }
 
-    /// Starts to write the part; no other one runs.
+    /// Starts to write the part; no other part is being written.
     fn start(&mut self) -> Result<(), Error> {
         self.check()?;
         if self.part.is_empty() {
@@ -270,7 +270,7 @@ impl Appending {
         let write = write_part(&self.session, &self.transaction, &self.statement);
         self.session.shared().pools.spawn_blocking(move || {
             let written = write(&mut loader, part);
-            // A receiver that is gone wants no answer.
+            // If the receiver is gone, the result is not needed.
             let _ = sender.send_blocking((loader, written));
         })
     }
@@ -315,7 +315,7 @@ pub(crate) fn log(result: Result<(), Error>) -> Result<(), Error> {
     })
 }
 
-/// Writes a part as a statement of its own, or of the transaction.
+/// Writes a part as a statement of its own, or as one of the transaction.
 fn write_part(
     session: &Session,
     transaction: &Option<Weak<SessionTransaction>>,
@@ -339,7 +339,7 @@ fn write_part(
     }
 }
 
-/// Where a column is among names; they are compared as names without quotes are.
+/// The position of a column among names, compared like names without quotes.
 fn place_of<'a>(column: &str, mut names: impl Iterator<Item = &'a String> + Clone) -> Option<usize> {
     let exact = names.clone().position(|name| name == column);
     exact.or_else(|| names.position(|name| name.eq_ignore_ascii_case(column)))

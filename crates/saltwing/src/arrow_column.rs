@@ -1,13 +1,13 @@
-//! Arrow columns of other programs as columns of SQL types.
+//! Converts Arrow columns of other programs to columns of SQL types.
 
 use arrow::array::ArrayRef;
 use saltwing_expr::{ColumnBuilder, arrow_type, value_at};
 use saltwing_types::{SqlType, ValueError};
 
-/// A column in the Arrow type of its SQL type.
+/// A column converted to the Arrow type of its SQL type.
 ///
 /// # Errors
-/// The place of a value that the type does not take, and why.
+/// The position of a value that does not fit the type, and the reason.
 pub(crate) fn converted(column: &ArrayRef, ty: SqlType) -> Result<ArrayRef, (usize, ValueError)> {
     if *column.data_type() == arrow_type(ty) {
         return Ok(column.clone());

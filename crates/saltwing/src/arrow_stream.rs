@@ -1,6 +1,6 @@
-//! Arrow's C stream interface: results go out and rows come in without copies, across the border of a language.
+//! Arrow's C stream interface: exports results to and imports rows from other languages, without copies.
 //!
-//! The structure is Arrow's own, and so is the code that is not safe: here a reader of batches becomes one, or comes out of one.
+//! The structure and all unsafe code are Arrow's own. This module only converts between readers of batches and the structure.
 
 #[cfg(feature = "datafusion")]
 use arrow::array::RecordBatchReader;
@@ -13,8 +13,8 @@ use crate::appender::BlockingAppender;
 use crate::rows::ArrowRows;
 
 impl ArrowRows {
-    /// The batches as a structure of Arrow's C stream interface: what Python's `__arrow_c_stream__` puts into its capsule. Who pulls a batch
-    /// blocks until it is there; an error of the statement is the text of the stream's last error.
+    /// The batches as a structure of Arrow's C stream interface, which Python's `__arrow_c_stream__` puts into its capsule. Pulling a batch
+    /// blocks the thread until the batch is read. An error of the statement is the text of the stream's last error.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,10 +35,10 @@ impl ArrowRows {
 }
 
 impl BlockingAppender {
-    /// Adds the rows of a stream of another program, as [`append_batch`](BlockingAppender::append_batch) adds those of a batch.
+    /// Adds the rows of another program's stream, as [`append_batch`](BlockingAppender::append_batch) adds those of a batch.
     ///
     /// # Errors
-    /// As there; `bad_argument` for a stream that is none, or fails: the rows before are added.
+    /// Those of that method; `bad_argument` for a stream that is not valid, or fails: the rows before the failure are added.
     pub fn append_arrow_stream(&mut self, stream: FFI_ArrowArrayStream) -> Result<(), Error> {
         for batch in reader_of(stream)? {
             self.append_batch(&batch.map_err(|error| stream_error(&error))?)?;
@@ -49,11 +49,11 @@ impl BlockingAppender {
 
 #[cfg(feature = "datafusion")]
 impl crate::blocking::Connection {
-    /// Gives the batches of a stream of another program a name, as [`register_arrow`](crate::blocking::Connection::register_arrow) does. All of
-    /// them are read at once.
+    /// Registers the batches of another program's stream as a table, as [`register_arrow`](crate::blocking::Connection::register_arrow) does.
+    /// All batches are read at once.
     ///
     /// # Errors
-    /// As there; `bad_argument` for a stream that is none, or fails.
+    /// Those of that method; `bad_argument` for a stream that is not valid, or fails.
     pub fn register_arrow_stream(&self, name: &str, stream: FFI_ArrowArrayStream) -> Result<(), Error> {
         let reader = reader_of(stream)?;
         let schema = reader.schema();

@@ -1,7 +1,7 @@
 //! ATTACH and DETACH: other databases in the queries of a connection.
 //!
-//! An attached database is open for reading, so no process can write it meanwhile. Its rows are read from one snapshot, that of
-//! ATTACH: every statement and every transaction sees the same.
+//! An attached database is open for reading, so no process can write to it meanwhile. Its rows are read from the snapshot at
+//! ATTACH: every statement and every transaction sees the same rows.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::files::file::Purpose;
 use crate::files::rules::file_rules;
 use crate::session::Session;
 
-/// Attaches the database in a directory; what its opening noticed.
+/// Attaches the database in a directory; returns the notices of its opening.
 pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
     let shown = path.display().to_string();
     file_rules(session, Purpose::Read)?.check_named(&shown, "attached")?;
@@ -23,7 +23,7 @@ pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> R
         let options = session.shared().options.clone();
         let database = options.of_other(path).open()?;
         notices.extend(database.notices().iter().cloned());
-        // The rows are known by the definitions of the same moment: nobody writes.
+        // The rows and the catalog fit each other, because no process writes.
         let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot()?);
         Ok::<_, Error>(AttachedTables::new(alias, shown, &*catalog, &rows)?)
     })?;
@@ -31,7 +31,7 @@ pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> R
 }
 
 /// # Errors
-/// As `check_written` of the statements.
+/// As `statement::describing::check_written`.
 pub(crate) fn check_own(session: &Session, schema: Option<&Name>, name: &Name) -> Result<(), Error> {
     match schema.filter(|schema| session.own.catalog.is_attached(&schema.text)) {
         None => Ok(()),
@@ -43,7 +43,7 @@ pub(crate) fn check_own(session: &Session, schema: Option<&Name>, name: &Name) -
     }
 }
 
-/// The ATTACH of a directory.
+/// The text of an ATTACH of a directory.
 pub(crate) fn attach_text(session: &Session, path: &Path, alias: &str) -> Result<String, Error> {
     let Some(path) = path.to_str() else {
         return Err(Error::new(ErrorCode::BadArgument, format!("{} is no UTF-8", path.display())));

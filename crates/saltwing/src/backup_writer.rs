@@ -1,4 +1,4 @@
-//! Writes backups, while statements go on.
+//! Writes backups, while statements run.
 
 use std::path::Path;
 
@@ -12,23 +12,23 @@ use crate::Error;
 use crate::error::DAMAGE_HELP;
 use crate::shared::Shared;
 
-/// Entries that are copied between two checks of whether the statement was stopped.
+/// The number of entries that are copied between two checks for a stopped statement.
 const ASK_EVERY: u64 = 64;
 
 /// The content of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupReport {
-    /// Entries of the store below: blocks, records, directory entries.
+    /// Entries of the key-value store: blocks, records, directory entries.
     pub entries: u64,
-    /// Bytes of these.
+    /// Bytes of these entries.
     pub bytes: u64,
 }
 
-/// Copies a database as it is at one moment: see [`Database::backup`](crate::Database::backup).
+/// Copies one snapshot of a database: see [`Database::backup`](crate::Database::backup).
 ///
 /// # Errors
-/// As there; what the statement is stopped by.
+/// Those of that method; the statement was stopped.
 pub(crate) fn write_backup(shared: &Shared, path: &Path, context: &ScanContext) -> Result<BackupReport, Error> {
     refuse_own_directory(shared, path)?;
     shared.storage("a backup")?.at_one_moment(|kv| {
@@ -52,7 +52,7 @@ pub(crate) fn write_backup(shared: &Shared, path: &Path, context: &ScanContext) 
     })
 }
 
-/// A backup among the database's own files would be taken for damage of them.
+/// Refuses a backup inside the database's own directory, where its files would look like damage.
 fn refuse_own_directory(shared: &Shared, path: &Path) -> Result<(), Error> {
     let Some(own) = shared.options.path.as_ref().and_then(|own| own.canonicalize().ok()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The statements of one text, run in turn.
+//! Runs the statements of one text in order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::params::Params;
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 
-/// The statements of a text. Each runs when its result is wanted.
+/// The statements of a text. Each runs when the caller takes its result.
 pub(crate) struct Batch {
     text: Arc<str>,
     reader: StatementReader,
     /// Statements that have not run, with their dialects.
     parsed: VecDeque<(Parsed, Dialect)>,
-    /// Whether all statements are parsed, or one has failed: then the rest does not run.
+    /// Whether all statements are parsed, or a statement has failed: then the rest does not run.
     is_at_end: bool,
 }
 
 impl Batch {
     /// # Errors
-    /// What is wrong with the text, before any of its statements runs. What comes after `SET dialect` is parsed when that has run.
+    /// Errors of parsing, before any statement runs. The text after a `SET dialect` is parsed only after that statement has run.
     pub(crate) fn new(session: &Session, sql: &str) -> Result<Self, Error> {
         let text: Arc<str> = sql.into();
         let reader = StatementReader::new(text.clone());
@@ -33,7 +33,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Parses up to the end of the text, or to a SET of the dialect that the rest of the text is in.
+    /// Parses up to the end of the text, or up to a SET of the dialect for the rest of the text.
     fn parse(&mut self, session: &Session) -> Result<(), Error> {
         let dialect = session.dialect();
         while !self.is_at_end {
@@ -52,7 +52,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Runs the next statement; `None` after the last one, and after one that failed.
+    /// Runs the next statement; `None` after the last one, and after a failure.
     ///
     /// # Errors
     /// Those of the statement.
@@ -80,7 +80,7 @@ fn sets_dialect(statement: &Statement) -> bool {
     matches!(statement, Statement::Set(set) if set.name.text.eq_ignore_ascii_case("dialect"))
 }
 
-/// Runs all statements of a text, up to the first that fails.
+/// Runs all statements of a text, up to the first failure.
 pub(crate) fn execute_batch(session: &Session, sql: &str) -> Result<Vec<ExecResult>, Error> {
     let mut batch = Batch::new(session, sql)?;
     std::iter::from_fn(|| batch.next(session).transpose()).map(|outcome| drain(outcome?)).collect()

@@ -1,4 +1,4 @@
-//! Waits for a future on the thread of its caller.
+//! Waits for a future on the caller's thread.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, current, park};
 
-/// A thread that waits.
+/// A waiting thread.
 struct Waiter {
     thread: Thread,
-    /// A wait inside of this one parks the same thread, and may use up the wake-up of this one.
+    /// Whether this wait was woken. The flag is needed because a nested wait parks the same thread, and may consume its wake-up.
     is_woken: AtomicBool,
 }
 
@@ -20,10 +20,10 @@ impl Wake for Waiter {
     }
 }
 
-/// The value of a future. Unlike the `block_on` of a runtime it may be called anywhere: inside an async runtime, and inside itself.
+/// The value of a future. Unlike the `block_on` of a runtime, it may be called inside an async runtime, and inside itself.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    // Most futures are ready, and cost no waker.
+    // Most futures are ready at once, and need no waker.
     if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return value;
     }
@@ -43,7 +43,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 mod tests {
     use super::block_on;
 
-    /// A future that has its value after it was woken by another thread.
+    /// A future that is ready after another thread wakes it.
     async fn later(value: u32) -> u32 {
         let (sender, receiver) = async_channel::bounded(1);
         let thread = std::thread::spawn(move || sender.send_blocking(value).is_ok());

@@ -1,7 +1,7 @@
-//! The same without async.
+//! The API without async.
 //!
-//! Every call works on the caller's thread, or waits for the library's own; inside
-//! an async runtime it holds up the thread it is called on, and never panics.
+//! Every call works on the caller's thread, or waits for a thread of the library. Inside
+//! an async runtime, a call blocks the thread that it runs on, and never panics.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Runs one statement, and its rows to the end if it has any.
+    /// Runs one statement, and reads its rows, if it has any, to the end.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -37,7 +37,7 @@ impl Connection {
         self.session.execute(sql, params.into_params())
     }
 
-    /// Runs all statements of a text, up to the first that fails.
+    /// Runs all statements of a text, up to the first failure.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -45,7 +45,7 @@ impl Connection {
         execute_batch(&self.session, sql)
     }
 
-    /// Runs a statement that gives rows.
+    /// Runs a statement that returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -53,7 +53,7 @@ impl Connection {
         Ok(Rows::new(self.session.query(sql, params.into_params())?))
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
+    /// Runs a statement that returns exactly one row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
@@ -61,7 +61,7 @@ impl Connection {
         self.query_opt(sql, params)?.ok_or_else(no_row)
     }
 
-    /// As `query_one`, where there may be no row.
+    /// As `query_one`, but the statement may return no row.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
@@ -69,7 +69,7 @@ impl Connection {
         self.query(sql, params)?.only()
     }
 
-    /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    /// Runs a statement that returns rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -80,7 +80,7 @@ impl Connection {
     /// Runs a query for one page of its rows: see [`crate::Connection::query_page`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn query_page<R: FromRow>(
         &self,
         sql: &str,
@@ -92,7 +92,7 @@ impl Connection {
         Ok(Page::of(page, &rows.0))
     }
 
-    /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
+    /// Runs a statement that returns rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -100,7 +100,7 @@ impl Connection {
         Ok(ArrowRows::new(self.session.query(sql, params.into_params())?))
     }
 
-    /// Runs any statement: rows if it gives some.
+    /// Runs any statement; the response has rows if the statement returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -108,7 +108,7 @@ impl Connection {
         self.session.run(sql, params.into_params()).map(Response::from)
     }
 
-    /// Runs the statements of a text, each when its result is wanted, and gives their results in turn. None runs after one that failed.
+    /// Runs the statements of a text, each when the caller takes its result, and returns the results in order. No statement runs after a failure.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -128,7 +128,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the text, before any of its statements runs. What comes after `SET dialect` is parsed when that has run.
+    /// Errors of parsing, before any statement runs. The text after a `SET dialect` is parsed only after that statement has run.
     pub fn run_batch(&self, sql: &str) -> Result<Responses, Error> {
         Ok(Responses { session: self.session.clone(), batch: Batch::new(&self.session, sql)? })
     }
@@ -155,8 +155,8 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// Those of opening it for reading, such as `locked` while another process has it open for writing; `duplicate_schema` for an alias
-    /// that is the name of a schema.
+    /// Errors of opening the database for reading, such as `locked` while another process has it open for writing; `duplicate_schema` for an
+    /// alias that is the name of a schema.
     pub fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
         self.execute(&attach_text(&self.session, path.as_ref(), alias)?, ()).map(drop)
     }
@@ -173,8 +173,8 @@ impl Connection {
     /// # }
     /// ```
     ///
-    /// A statement is cancelled between reads. A reader that may wait long for bytes says so now and then: a read that ends
-    /// with [`WouldBlock`](std::io::ErrorKind::WouldBlock) or [`TimedOut`](std::io::ErrorKind::TimedOut), as those of a socket with
+    /// A statement can be cancelled only between reads, so a reader that may wait long for bytes should return now and then: a read that ends
+    /// with [`WouldBlock`](std::io::ErrorKind::WouldBlock) or [`TimedOut`](std::io::ErrorKind::TimedOut), as reads of a socket with
     /// a timeout do, is tried again unless the statement was stopped.
     ///
     /// # Errors
@@ -208,8 +208,8 @@ impl Connection {
         self.session.copy_to_writer(sql, params.into_params(), &mut writer)
     }
 
-    /// The reads of the running or last statement of this connection so far, callable from any thread. Only its
-    /// [`Rows`] count the scans of a relational query.
+    /// The reads of the running or last statement of this connection so far, callable from any thread. The scans of a
+    /// relational query are counted only by its [`Rows`].
     pub fn stats(&self) -> Stats {
         self.session.last_reads()
     }
@@ -246,7 +246,7 @@ impl Connection {
     }
 }
 
-/// The results of the statements of a text, in turn: see [`Connection::run_batch`].
+/// The results of the statements of a text, in order: see [`Connection::run_batch`].
 pub struct Responses {
     session: Session,
     batch: Batch,
@@ -261,7 +261,7 @@ impl Iterator for Responses {
     }
 }
 
-/// The rows of a result: an iterator.
+/// An iterator over the rows of a result.
 pub struct Rows(crate::Rows);
 
 impl Rows {
@@ -299,13 +299,13 @@ impl Rows {
         self.0.next_page()
     }
 
-    /// Rows that the statement has written or deleted, of which it returns some. 0 of a query.
+    /// Rows that the statement has written or deleted; a RETURNING returns some of them. 0 for a query.
     pub fn rows_affected(&self) -> u64 {
         self.0.rows_affected()
     }
 }
 
-/// The rows of a result, each as an `R`: an iterator.
+/// An iterator over the rows of a result, each as an `R`.
 pub struct TypedRows<R>(crate::TypedRows<R>);
 
 impl<R: FromRow> TypedRows<R> {

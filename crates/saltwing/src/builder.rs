@@ -1,4 +1,4 @@
-//! How a database is opened.
+//! The options for opening a database.
 
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -17,36 +17,36 @@ use crate::Error;
 use crate::file_access::FileAccess;
 use crate::machine_memory::machine_memory;
 
-/// Memory for the store's cache unless said otherwise.
+/// Default of [`Builder::cache_bytes`].
 const CACHE_BYTES: u64 = 256 << 20;
-/// What [`Settings::commit_bytes_max`] takes: a batch of the store takes as much, with some room for its keys.
+/// The permitted values of [`Settings::commit_bytes_max`]: a batch of the store can hold as much, with some room for its keys.
 pub(crate) const COMMIT_BYTES: RangeInclusive<usize> = 1..=1_000_000_000;
-/// Bytes of encoded rows that one commit may hold unless said otherwise.
+/// Default of [`Builder::commit_bytes_max`].
 const COMMIT_BYTES_MAX: usize = 256 << 20;
 const _: () = assert!(*COMMIT_BYTES.end() < BATCH_BYTES_MAX);
 
-/// Most threads that block for async calls, and for scans of relational queries, unless said otherwise.
+/// Default of [`Builder::blocking_threads_max`].
 const BLOCKING_THREADS_MAX: NonZeroUsize = NonZeroUsize::new(512).unwrap();
-/// Rows from which on several threads are used unless said otherwise: a few milliseconds' worth.
+/// Default of [`Builder::threads_from_rows`]: reading so many rows takes a few milliseconds.
 const THREADS_ROWS_MIN: u64 = 131_072;
 
-/// The stores that a database can lie on.
+/// The key-value stores that a database can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// The default: a copy-on-write tree in one file, with a checksum for each page and a journal before it.
+    /// The default: a copy-on-write tree in one file, with a checksum for each page, and a journal that writes go to first.
     Redb,
     /// Experimental, and not in the default features: an acknowledged row survives a killed process, but not a power
     /// cut or a crash of the operating system.
     Sled,
-    /// Gone with the process.
+    /// In memory: the data ends with the process.
     Memory,
 }
 
 impl StoreKind {
-    /// All there are, built in or not.
+    /// All kinds, built in or not.
     pub const ALL: [Self; 3] = [Self::Redb, Self::Sled, Self::Memory];
 
-    /// The store of a new database if none is named.
+    /// The store of a new database by default.
     pub const DEFAULT: Self = Self::Redb;
 
     /// The name in the shell and in a database's marker.
@@ -114,7 +114,7 @@ impl Builder {
         }
     }
 
-    /// The store of a new database; one that is there knows its own.
+    /// The store of a new database; an existing one has a marker that names its store.
     #[must_use]
     pub fn store(self, store: StoreKind) -> Self {
         Self { store: Some(store), ..self }
@@ -122,114 +122,113 @@ impl Builder {
 
     /// Opens for reading only: statements that write, and COPY and BACKUP to files, end with [`ErrorCode::ReadOnly`].
     ///
-    /// Nothing in the database's directory is written, so that it may lie on a medium that cannot be; several
-    /// processes may have it open for reading, and none beside one that has it open for writing. What a killed process has left
-    /// in the journal is read as well. sled cannot read without writing: it needs the
-    /// permission, and has the directory alone.
+    /// Nothing is written into the database's directory, so it may be on a read-only medium. Several processes may have the database open
+    /// for reading at once, but none while another has it open for writing. Batches that a killed process has left in the journal are read
+    /// as well. sled cannot read without writing: it needs write permission, and exclusive use of the directory.
     #[must_use]
     pub fn readonly(self, readonly: bool) -> Self {
         Self { readonly, ..self }
     }
 
-    /// Whether a missing database is created; by default it is.
+    /// Whether a missing database is created: true by default.
     #[must_use]
     pub fn create(self, create: bool) -> Self {
         Self { create, ..self }
     }
 
-    /// Memory for the store's cache of its own files, in bytes: 256 MB unless said otherwise.
+    /// Memory for the store's cache of its own files, in bytes; 256 MB by default.
     #[must_use]
     pub fn cache_bytes(self, bytes: u64) -> Self {
         Self { cache_bytes: bytes, ..self }
     }
 
-    /// Memory for the blocks of rows that were read, in bytes: 256 MB unless said otherwise. This is the cache
-    /// that queries live on; the one of [`Builder::cache_bytes`] lies below it.
+    /// Memory for the cache of row blocks, in bytes; 256 MB by default. Queries depend mostly on this
+    /// cache; the cache of [`Builder::cache_bytes`] is below it.
     #[must_use]
     pub fn block_cache_bytes(mut self, bytes: usize) -> Self {
         self.layout.cache_bytes = bytes;
         self
     }
 
-    /// How many recent rows (or an eighth of all, where that is more), and bytes of them, are kept in memory before
-    /// they are merged into blocks: 262,144 and 128 MB unless said otherwise. Writers wait at twice as much.
+    /// How many recent rows (or an eighth of all rows, if that is more), and how many bytes of them, are kept in memory before
+    /// they are merged into blocks; 262,144 rows and 128 MB by default. Writers wait at twice these limits.
     #[must_use]
     pub fn delta_limits(mut self, rows: u64, bytes: u64) -> Self {
         (self.layout.delta_rows, self.layout.delta_bytes) = (rows, bytes);
         self
     }
 
-    /// The bytes of [`Builder::delta_limits`] alone.
+    /// The limit in bytes of [`Builder::delta_limits`] alone.
     #[must_use]
     pub fn delta_bytes(mut self, bytes: u64) -> Self {
         self.layout.delta_bytes = bytes;
         self
     }
 
-    /// How many threads make the blocks of a merge: one unless said otherwise. More bring recent rows into blocks sooner
-    /// where processors are idle, so that writers of much wait less.
+    /// How many threads make the blocks of a merge; one by default. If processors are idle, more threads merge recent rows
+    /// sooner, so that heavy writers wait less.
     #[must_use]
     pub fn merge_threads(mut self, threads: usize) -> Self {
         self.layout.merge_threads = threads.max(1);
         self
     }
 
-    /// How long nothing must have been written before recent rows are merged into blocks, however few they are:
-    /// five seconds unless said otherwise; `None` is never.
+    /// The time without writes after which recent rows are merged into blocks, even if they are few;
+    /// five seconds by default; `None` is never.
     #[must_use]
     pub fn merge_when_idle(mut self, idle: Option<Duration>) -> Self {
         self.layout.idle = idle.unwrap_or(Duration::MAX);
         self
     }
 
-    /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests, in which a few rows exercise every
+    /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests in which a few rows exercise every
     /// path. Replaces earlier settings of blocks, deltas and idle times.
     #[must_use]
     pub fn tiny_layout(self) -> Self {
         Self { layout: LayoutOptions::tiny(), ..self }
     }
 
-    /// Most bytes that the joins, sorts, groups and large values of all running statements may take together: a quarter
-    /// of the memory that the process may use, unless said otherwise. Caches and recent rows have limits of their own.
+    /// Most bytes that the joins, sorts, groups and large values of all running statements may take together; by default a quarter
+    /// of the memory that the process may use. Caches and recent rows have limits of their own.
     ///
-    /// A statement that needs more goes to temporary files, or fails with [`ErrorCode::BudgetExceeded`]. `SET
-    /// memory_limit` lowers the limit for all connections, and raises it at most to this one.
+    /// A statement that needs more memory uses temporary files, or fails with [`ErrorCode::BudgetExceeded`]. `SET
+    /// memory_limit` changes the limit for all connections, up to this value.
     #[must_use]
     pub fn memory_limit(self, bytes: usize) -> Self {
         Self { memory_limit: bytes, ..self }
     }
 
-    /// Most bytes of encoded rows that one commit may hold: 256 MB unless said otherwise, and no more than a batch of the
-    /// store takes (1 GB). `SET commit_bytes_max` changes it for a connection; a statement that writes more is refused with
+    /// Most bytes of encoded rows that one commit may hold; 256 MB by default, and at most the size of a batch of the
+    /// store (1 GB). `SET commit_bytes_max` changes the limit for a connection; a statement that writes more is refused with
     /// [`ErrorCode::StatementTooLarge`], unless it commits in parts (`SET autocommit_rows`).
     #[must_use]
     pub fn commit_bytes_max(self, bytes: usize) -> Self {
         Self { commit_bytes_max: bytes.clamp(*COMMIT_BYTES.start(), *COMMIT_BYTES.end()), ..self }
     }
 
-    /// Most threads that work for one statement, where it reads many rows: as many as the computer runs at once, unless
-    /// said otherwise. Results do not depend on it, but for how sums of floats round in relational queries.
+    /// Most threads that work for one statement that reads many rows; by default as many as the computer runs at once. Results do not
+    /// depend on it, except for the rounding of sums of floats in relational queries.
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads.count = threads.get();
         self
     }
 
-    /// Rows that a statement reads in one place from which on it uses several threads: 131,072 unless said otherwise.
+    /// The number of rows in one scan from which a statement uses several threads; 131,072 by default.
     #[must_use]
     pub fn threads_from_rows(mut self, rows: u64) -> Self {
         self.threads.rows_min = rows;
         self
     }
 
-    /// Most async calls that run at once, and most scans of relational queries that read at once: 512 of each unless said otherwise. Further ones
-    /// wait. A call holds a thread while it runs, not while its result is open: of results there may be any number.
+    /// Most async calls that run at once, and most scans of relational queries that read at once; 512 of each by default. Further ones
+    /// wait. A call holds a thread while it runs, not while its result is open: the number of open results is not limited.
     #[must_use]
     pub fn blocking_threads_max(self, threads: NonZeroUsize) -> Self {
         Self { blocking_threads_max: threads, ..self }
     }
 
-    /// What becomes of full scans: `allow`, `warn`, `error` (the default), or `forbid`, which nothing overrides.
+    /// The policy for full scans: `allow`, `warn`, `error` (the default), or `forbid`, which nothing overrides.
     ///
     /// # Errors
     /// Another word.
@@ -244,8 +243,8 @@ impl Builder {
         Ok(self)
     }
 
-    /// Which files COPY may use: all that the process may, unless said otherwise. Say [`FileAccess::None`] or
-    /// [`FileAccess::Below`] before statements run that come from somebody else.
+    /// Which files COPY may use; by default all files that the process may use. Set [`FileAccess::None`] or
+    /// [`FileAccess::Below`] before you run statements from sources that you do not trust.
     #[must_use]
     pub fn file_access(mut self, access: FileAccess) -> Self {
         self.file_access = match access {
@@ -256,38 +255,38 @@ impl Builder {
         self
     }
 
-    /// Acknowledges writes before they are on the disk: a crash may take the last ones.
+    /// Acknowledges writes before they are on the disk: a crash may lose the last ones.
     #[must_use]
     pub fn buffered(self) -> Self {
         Self { durability: Durability::Buffered, ..self }
     }
 
-    /// SALT_BUCKETS of every table that names none; 0 is none.
+    /// SALT_BUCKETS of every new table whose CREATE TABLE names none; 0 is none.
     #[must_use]
     pub fn default_salt_buckets(self, buckets: u16) -> Self {
         Self { default_salt: (buckets > 0).then_some(buckets), ..self }
     }
 
-    /// How often expired rows are looked for; `None` is never.
+    /// The interval of sweeps for expired rows; `None` is never.
     #[must_use]
     pub fn sweep_every(self, every: Option<Duration>) -> Self {
         Self { sweep_every: every, ..self }
     }
 
-    /// How many rows a build of an index reads for each of its commits: 4,096 unless said otherwise. With fewer a few rows show what
-    /// statements do between two of them, which is for tests.
+    /// How many rows an index build reads for each of its commits; 4,096 by default. Tests set fewer, to run statements between two
+    /// commits of a small build.
     #[must_use]
     pub fn index_commit_rows(self, rows: u64) -> Self {
         Self { index_commit_rows: rows.max(1), ..self }
     }
 
-    /// The clock that rows are stamped and expire by, for tests.
+    /// The clock for the write times and the expiry of rows, for tests.
     #[must_use]
     pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// The options for reading the database in another directory beside this one.
+    /// The options for reading another database, in the directory `path`, beside this one.
     pub(crate) fn of_other(self, path: &Path) -> Self {
         Self { path: Some(path.to_owned()), store: None, readonly: true, create: false, ..self }
     }
@@ -319,11 +318,11 @@ impl Builder {
             }
             _ => self.store.unwrap_or(StoreKind::DEFAULT),
         };
-        // The store itself says that it is another one's directory.
+        // The store itself reports a directory of another store.
         Ok(self.store.unwrap_or(kind))
     }
 
-    /// Opens `path` with a store. Which ones are built in depends on the features of this crate.
+    /// Opens `path` with a store. The features of this crate decide which stores are built in.
     fn open_kind(
         &self,
         kind: StoreKind,
@@ -338,7 +337,7 @@ impl Builder {
             StoreKind::Memory => {
                 Err(Error::new(ErrorCode::BadArgument, format!("memory takes no directory: {}", path.display())))
             }
-            #[allow(unreachable_patterns)] // which stores are built in hangs on the features
+            #[allow(unreachable_patterns)] // the features decide which stores are built in
             other => {
                 let _ = options;
                 Err(not_built_in(other, path))
@@ -347,7 +346,7 @@ impl Builder {
     }
 }
 
-/// The error of a directory whose store this build does not know. Versions up to 0.1 could write fjall's.
+/// The error for a directory whose store this build does not know. Versions up to 0.1 could write fjall's.
 fn unknown_store(path: &Path, store: &str) -> Error {
     let error = Error::new(ErrorCode::NotSupported, format!("{}: no store {store}", path.display()));
     match store {

@@ -11,7 +11,7 @@ pub(crate) async fn call<T: Send + 'static>(
     session: &Session,
     work: impl FnOnce(&blocking::Connection) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    // The caller's thread knows it, and the library's does not.
+    // This check must run on the caller's thread, which tracks the closures that it runs.
     check_outside(&session.transaction)?;
     call_anywhere(session, work).await
 }
@@ -25,7 +25,7 @@ pub(crate) async fn call_anywhere<T: Send + 'static>(
     let cancel = CancelOnDrop(Some(connection.session.clone()));
     let (sender, receiver) = async_channel::bounded(1);
     session.shared().pools.spawn_blocking(move || {
-        // A receiver that is gone has cancelled.
+        // If the receiver is gone, the call was cancelled.
         let _ = sender.send_blocking(work(&connection));
     })?;
     let result = receiver.recv().await;

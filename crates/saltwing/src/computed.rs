@@ -1,4 +1,4 @@
-//! Values of rows to be written that the relational engine computes: expressions of VALUES that our language lacks, and
+//! Computes values of new rows in the relational engine: expressions of VALUES that only that engine supports, and
 //! DEFAULTs that are computed for each row.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::sequences::sequence_values;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 
-/// Expressions of one query: planning one of many takes more than planning several of few.
+/// Most expressions in one query: planning one query of many takes longer than planning several of few.
 pub(crate) const EXPRS_AT_ONCE: usize = 100;
 
 /// The environment in which a statement's values are computed.
@@ -27,9 +27,9 @@ pub(crate) struct Computing<'a> {
     hints: &'a [Hint],
     params: ParamValues<'a>,
     pub(crate) context: &'a ScanContext,
-    /// The moment of the statement: what `now()` is.
+    /// The value of `now()`.
     pub(crate) now_ms: i64,
-    /// Whether no row is written: sequences give their first values, and none is taken.
+    /// Whether no row is written: sequences then give their start values, and no value is taken.
     is_trial: bool,
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn computing<'a>(
     Computing { session, hints, params, context, now_ms, is_trial: false }
 }
 
-/// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
+/// Tries the DEFAULTs that are computed for each row. A DEFAULT that fails here would fail for every row.
 pub(crate) fn check_defaults(session: &Session, def: &TableDef) -> Result<(), Error> {
-    // The sequence of an identity column is not there before its table.
+    // The sequence of an identity column does not exist before its table.
     let is_computed =
         |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.kind == DefaultKind::NewRow);
     let columns: Vec<&ColumnDef> = def.columns.iter().filter(is_computed).collect();
@@ -58,7 +58,7 @@ pub(crate) fn check_defaults(session: &Session, def: &TableDef) -> Result<(), Er
 }
 
 impl Computing<'_> {
-    /// Puts the values of expressions into their places.
+    /// Computes expressions and puts their values into the rows.
     pub(crate) fn fill(
         &self,
         snapshot: &Arc<dyn Snapshot>,
@@ -69,7 +69,7 @@ impl Computing<'_> {
     ) -> Result<(), Error> {
         let def = target.table.def();
         for chunk in computed.chunks(EXPRS_AT_ONCE) {
-            // Of two rows: an aggregate gives one.
+            // The query has two rows, because an aggregate would return one row.
             let exprs: Vec<_> = chunk.iter().map(|value| &*value.expr).collect();
             let found = self.run(snapshot, ComputedQuery { exprs: &exprs, rows: 2, hints: self.hints, span })?;
             let [values, _] = found.as_slice() else {
@@ -98,7 +98,7 @@ impl Computing<'_> {
         Ok(())
     }
 
-    /// The values of [`UpsertTarget::computed_defaults`] for this many rows; no rows if there are no such columns.
+    /// The values of [`UpsertTarget::computed_defaults`] for `rows` rows; empty if there are no such columns.
     pub(crate) fn defaults(
         &self,
         snapshot: &Arc<dyn Snapshot>,
@@ -113,7 +113,7 @@ impl Computing<'_> {
         self.values_of(snapshot, def, &columns, rows)
     }
 
-    /// The DEFAULTs of these columns for this many rows.
+    /// The DEFAULTs of these columns for `rows` rows.
     pub(crate) fn values_of(
         &self,
         snapshot: &Arc<dyn Snapshot>,
@@ -122,7 +122,7 @@ impl Computing<'_> {
         rows: usize,
     ) -> Result<Vec<Vec<Value>>, Error> {
         let texts = || columns.iter().filter_map(|column| column.default.as_ref()).map(|default| default.text.as_str());
-        // Places in a text that is not the statement's would mislead.
+        // Positions in a text that is not the statement's would mislead.
         let failed = |error: Error| {
             let text = format!("{}: DEFAULT {}: {error}", def.name, texts().collect::<Vec<_>>().join(", "));
             Error::new(error.code(), text).with_help(error.help().map(str::to_owned))
@@ -137,7 +137,7 @@ impl Computing<'_> {
         let found = match others.is_empty() {
             true => vec![Vec::new(); rows],
             false => {
-                // An error gets another place.
+                // The position of an error is replaced later.
                 let span = Span::on_line(1, 1, 1);
                 self.run(snapshot, ComputedQuery { exprs: &others, rows, hints: &[], span }).map_err(failed)?
             }
@@ -187,7 +187,7 @@ impl Computing<'_> {
     }
 }
 
-/// A value as one of a column.
+/// Converts a value to the type of a column.
 pub(crate) fn assigned(value: Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
     let value = number::assign(value, column.ty).map_err(|error| {
         let text = format!("{}.{}: {error}", def.name, column.name);
@@ -199,7 +199,7 @@ pub(crate) fn assigned(value: Value, column: &ColumnDef, def: &TableDef) -> Resu
     Ok(value)
 }
 
-/// Puts values of sequences into their places in rows to be written.
+/// Puts values of sequences into new rows.
 pub(crate) fn fill_sequences(
     session: &Session,
     target: &UpsertTarget,

@@ -1,7 +1,7 @@
 //! The asynchronous connection.
 //!
-//! Statements run on the library's own threads, so a call never holds up the
-//! caller's executor, whichever it is. Dropping a future, or a result, cancels.
+//! Statements run on the library's own threads, so a call never blocks the
+//! caller's executor. Dropping a future or a result cancels its statement.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::{ArrowRows, Error, FromRow, Page, Row, Rows, Settings, TypedRows};
 
 /// A connection. Cheap to clone.
 ///
-/// **Clones are the same connection**: they share its settings, its temporary tables, the values that it took last from sequences,
-/// and the transaction that `BEGIN` opens, so that a statement of one clone joins the BEGIN of another. Its
-/// [interrupt handle](Connection::interrupt_handle) stops all of them. For work that is independent use [`Database::connect`](crate::Database::connect),
-/// which is cheap, too. [`Connection::begin`] and [`Connection::transaction`] open a transaction on a connection of its own; any number of them, from
-/// any number of clones, may be open at once.
+/// **Clones are the same connection**: they share its settings, its temporary tables, the last values that it took from sequences,
+/// and the transaction that `BEGIN` opens, so a statement of one clone joins the BEGIN of another. The
+/// [interrupt handle](Connection::interrupt_handle) stops the statements of all clones. For independent work use
+/// [`Database::connect`](crate::Database::connect), which is cheap, too. [`Connection::begin`] and [`Connection::transaction`] open a
+/// transaction on a connection of its own; any number of such transactions, from any number of clones, may be open at once.
 ///
-/// A connection may be used from several threads; only the statements of one `BEGIN` run one after the other.
+/// A connection may be used from several threads at once; only the statements of one `BEGIN` run one after the other.
 #[derive(Clone)]
 pub struct Connection {
     pub(crate) blocking: blocking::Connection,
@@ -36,7 +36,7 @@ impl Connection {
         self.blocking.clone()
     }
 
-    /// Runs one statement, and its rows to the end if it has any.
+    /// Runs one statement, and reads its rows, if it has any, to the end.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -44,7 +44,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::execute).await
     }
 
-    /// Runs all statements of a text, up to the first that fails.
+    /// Runs all statements of a text, up to the first failure.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -53,7 +53,7 @@ impl Connection {
         call(self.session(), move |connection| connection.execute_batch(&sql)).await
     }
 
-    /// Runs a statement that gives rows.
+    /// Runs a statement that returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -61,7 +61,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::query).await?.pooled(self.session().shared())
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
+    /// Runs a statement that returns exactly one row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
@@ -69,7 +69,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::query_one::<Row>).await?.to()
     }
 
-    /// As `query_one`, where there may be no row.
+    /// As `query_one`, but the statement may return no row.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
@@ -77,7 +77,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::query_opt::<Row>).await?.map(|row| row.to()).transpose()
     }
 
-    /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    /// Runs a statement that returns rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -85,12 +85,11 @@ impl Connection {
         self.query(sql, params).await.map(TypedRows::new)
     }
 
-    /// Runs a query for one page of its rows: those behind the page whose token this is, or the first ones. LIMIT is the size
+    /// Runs a query for one page of its rows: the rows after the page that returned the token, or the first rows. LIMIT is the size
     /// of the page.
     ///
-    /// The query is one that `SELECT .. LIMIT n AFTER token` takes: rows of one table, in the order of its key. A page reads its own
-    /// rows only, wherever it begins. There is no snapshot behind a token: a page has the rows as they are when it is
-    /// read.
+    /// The query must be one that `SELECT .. LIMIT n AFTER token` supports: rows of one table, in the order of its key. A page reads only
+    /// its own rows, wherever it begins. A token holds no snapshot: each page has the rows at the time when it is read.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -109,8 +108,8 @@ impl Connection {
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) for a query of another kind;
-    /// [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a text that is no token, and for the token of another query, of
-    /// other values of its parameters, or of another definition of its table.
+    /// [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a text that is not a token, and for a token of another query, of
+    /// other parameter values, or of another definition of the table.
     pub async fn query_page<R: FromRow>(
         &self,
         sql: &str,
@@ -121,7 +120,7 @@ impl Connection {
         call(self.session(), move |connection| connection.query_page(&sql, params, token.as_deref())).await?.typed()
     }
 
-    /// Runs a statement that gives rows, as Arrow batches.
+    /// Runs a statement that returns rows, as Arrow batches.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -129,7 +128,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::query_arrow).await?.pooled(self.session().shared())
     }
 
-    /// Runs any statement: rows if it gives some.
+    /// Runs any statement; the response has rows if the statement returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -137,7 +136,7 @@ impl Connection {
         self.call(sql, params, blocking::Connection::run).await?.pooled(self.session().shared())
     }
 
-    /// Runs the statements of a text, each when its result is wanted: see [`blocking::Connection::run_batch`].
+    /// Runs the statements of a text, each when the caller takes its result: see [`blocking::Connection::run_batch`].
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -165,7 +164,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn run_batch(&self, sql: &str) -> Result<Responses, Error> {
         let sql = sql.to_owned();
         let batch = call(self.session(), move |connection| Batch::new(&connection.session, &sql)).await?;
@@ -175,7 +174,7 @@ impl Connection {
     /// As [`blocking::Connection::attach`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
         let (path, alias) = (path.as_ref().to_owned(), alias.to_owned());
         call(self.session(), move |connection| connection.attach(path, &alias)).await
@@ -185,7 +184,7 @@ impl Connection {
     /// see [`blocking::Connection::copy_from_reader`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn copy_from_reader(&self, sql: &str, reader: impl Read + Send + 'static) -> Result<ExecResult, Error> {
         let sql = sql.to_owned();
         call(self.session(), move |connection| connection.copy_from_reader(&sql, reader)).await
@@ -195,7 +194,7 @@ impl Connection {
     /// [`blocking::Connection::copy_to_writer`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn copy_to_writer(
         &self,
         sql: &str,
@@ -205,12 +204,12 @@ impl Connection {
         self.call(sql, params, |connection, sql, params| connection.copy_to_writer(sql, params, writer)).await
     }
 
-    /// Makes the statements that run on this connection stop, from any thread, as [`InterruptHandle::interrupt`] does.
+    /// Stops the statements that run on this connection, from any thread, as [`InterruptHandle::interrupt`] does.
     pub fn cancel(&self) {
         self.blocking.cancel();
     }
 
-    /// What stops the statements of this connection and its clones from another thread: for Ctrl-C, or a request whose client is gone.
+    /// A handle that stops the statements of this connection and its clones from another thread: for Ctrl-C, or a request whose client is gone.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -218,7 +217,7 @@ impl Connection {
     /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY)", ())?;
     /// let handle = connection.interrupt_handle();
     /// std::thread::spawn(move || handle.interrupt());
-    /// // Stopped with `cancelled` if it runs at that moment, and else not at all.
+    /// // Stopped with `cancelled` if it runs at that time, and otherwise not at all.
     /// let read = connection.execute("SELECT k FROM t WHERE k > 0", ());
     /// assert!(read.is_ok() || read.is_err_and(|error| error.code() == saltwing::ErrorCode::Cancelled));
     /// # Ok(())
@@ -228,8 +227,8 @@ impl Connection {
         self.blocking.interrupt_handle()
     }
 
-    /// This connection with other settings: a timeout or a budget for some of its statements. From then on, each has settings of its own;
-    /// they have the open transaction in common, and one's interrupt stops the statements of both.
+    /// This connection with other settings: a timeout or a budget for some statements. From then on, each of the two has settings of its
+    /// own. They share the open transaction, and an interrupt of one stops the statements of both.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -250,18 +249,18 @@ impl Connection {
         Self { blocking: self.blocking.with_settings(change) }
     }
 
-    /// Calls `report` as a COPY FROM on this connection goes on.
+    /// Calls `report` with the progress of each COPY FROM on this connection.
     pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
         self.blocking.on_copy_progress(report);
     }
 
-    /// Calls `report` as a CREATE INDEX or an ALTER INDEX REBUILD on this connection goes on, after each commit of entries. One in
-    /// the background, by ASYNC, reports nothing.
+    /// Calls `report` with the progress of each CREATE INDEX and ALTER INDEX REBUILD on this connection, after each commit of entries. A
+    /// background build (ASYNC) reports nothing.
     pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
         self.blocking.on_index_progress(report);
     }
 
-    /// The settings as they are.
+    /// A copy of the current settings.
     pub fn settings(&self) -> Settings {
         self.blocking.settings()
     }
@@ -270,7 +269,7 @@ impl Connection {
         &self.blocking.session
     }
 
-    /// One of the blocking calls that take a statement's text and its parameters.
+    /// Runs a blocking call that takes a statement's text and parameters.
     async fn call<T: Send + 'static>(
         &self,
         sql: &str,
@@ -285,12 +284,12 @@ impl Connection {
 /// The results of the statements of a text: see [`Connection::run_batch`](crate::Connection::run_batch).
 pub struct Responses {
     connection: Connection,
-    /// `None` while a statement runs, and after a future that ran one was dropped.
+    /// `None` while a statement runs, and after the future of a running statement was dropped.
     batch: Option<Batch>,
 }
 
 impl Responses {
-    /// Runs the next statement; `None` after the last one, and after one that failed. If the future is dropped, its statement is cancelled,
+    /// Runs the next statement; `None` after the last one, and after a failure. If the future is dropped, its statement is cancelled,
     /// and the rest of the text does not run.
     ///
     /// # Errors

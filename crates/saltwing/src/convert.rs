@@ -1,4 +1,4 @@
-//! Values into Rust's types.
+//! Conversion of values to Rust types.
 
 use std::time::SystemTime;
 
@@ -6,16 +6,16 @@ use saltwing_expr::ValueRef;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, Interval, SqlType, Value, text};
 
-/// A type that a column's value can be read as.
+/// A Rust type to which a column's value can be converted.
 pub trait FromValue: Sized {
-    /// The accepted values, for the error's text.
+    /// The accepted values, for error texts.
     const EXPECTED: &'static str;
 
-    /// The value, if it is one of this type; `ty` is the column's.
+    /// The value, if this type can hold it; `ty` is the column's type.
     fn from_value(value: Value, ty: SqlType) -> Option<Self>;
 
-    /// The same of a value that lies in a result: types that need no [`Value`] between do without. It gives what
-    /// [`FromValue::from_value`] gives.
+    /// The same for a reference to a value in a result. Types that do not need an intermediate [`Value`] override it. The result is that of
+    /// [`FromValue::from_value`].
     fn from_ref(value: ValueRef<'_>, ty: SqlType) -> Option<Self> {
         Self::from_value(value.into_value(), ty)
     }
@@ -189,7 +189,7 @@ impl FromValue for SystemTime {
     }
 }
 
-/// Of 16 bytes, or of a text.
+/// From 16 bytes, or from a text.
 #[cfg(feature = "uuid")]
 impl FromValue for uuid::Uuid {
     const EXPECTED: &'static str = "a UUID";

@@ -18,22 +18,23 @@ use crate::error_subject::Subject;
 /// An error: a stable code with its SQLSTATE, one line of text, the position in the statement, and advice.
 ///
 /// # Of statements
-/// Every call that runs a statement may give these; docs/contracts.md has all codes.
+/// Every call that runs a statement may return these errors; docs/contracts.md has all codes.
 ///
 /// | [`ErrorCode`] | if |
 /// |---|---|
-/// | `Syntax`, `NotSupported` | the text is no statement, or one that does not run |
+/// | `Syntax`, `NotSupported` | the text is not a statement, or the statement is not supported |
 /// | `NoSuchTable`, `NoSuchColumn`, `TypeMismatch` and their like | a name or a type does not fit |
 /// | `BadParameter` | there are more or fewer values than parameters, or other names |
-/// | `FullScanRefused` | it would read a whole table |
-/// | `DuplicateKey`, `NotNull`, `Check`, `OutOfRange`, `DivisionByZero` and their like | a row or a value cannot be |
+/// | `FullScanRefused` | the statement would read a whole table |
+/// | `DuplicateKey`, `NotNull`, `Check`, `OutOfRange`, `DivisionByZero` and their like | a row or a value is not permitted |
 /// | `Conflict` | another commit came first: [`Error::is_retryable`] |
-/// | `Timeout`, `BudgetExceeded`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a future that was dropped ends it |
-/// | `FailedTransaction`, `ActiveTransaction`, `NoTransaction`, `Locked` | the [transaction](crate::Transaction) takes no such statement, has ended, or runs another one |
-/// | `InsufficientPrivilege`, `FileAccessRefused` | the [user](crate::Database::connect_as) of the connection may not do it |
-/// | `ReadOnly`, `Io`, `Corrupt`, `CommitUnknown` | the database, or the device under it |
+/// | `Timeout`, `BudgetExceeded`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a dropped future ends the statement |
+/// | `FailedTransaction`, `ActiveTransaction` | the [transaction](crate::Transaction) does not accept the statement |
+/// | `NoTransaction`, `Locked` | the [transaction](crate::Transaction) has ended, or runs another statement |
+/// | `InsufficientPrivilege`, `FileAccessRefused` | the [user](crate::Database::connect_as) of the connection lacks the right |
+/// | `ReadOnly`, `Io`, `Corrupt`, `CommitUnknown` | the database, or the device that holds it, refuses or fails |
 ///
-/// An error of a row comes when the row is read. It fails the transaction, if one is open.
+/// The error of a row is returned when the row is read. It fails the transaction, if one is open.
 ///
 /// `{}` is the line of text; `{:?}` is the text of [`Error::render`] with the statement that failed, so that a `main`
 /// that returns this error shows it as the shell does.
@@ -47,16 +48,16 @@ struct Inner {
     rows_committed: u64,
     phoenix: Option<u16>,
     subject: Subject,
-    /// The text that the place is a place of.
+    /// The statement's text, in which the span is a position.
     sql: Option<Arc<str>>,
     /// The full scans that the guard refuses.
     refused: Option<RefusedScans>,
-    /// The kind of the error of the system behind it.
+    /// The kind of the operating system's error that is the cause.
     io_kind: Option<io::ErrorKind>,
 }
 
 impl Error {
-    /// An error without a place.
+    /// An error without a position.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             code,
@@ -72,7 +73,7 @@ impl Error {
         }))
     }
 
-    /// The error of a part of the library. Its causes are in the text.
+    /// The error of a part of the library, with its causes in the text.
     pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + 'static) -> Self {
         let mut wrapped = Self::new(code, with_causes(&error));
         let causes = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |cause| cause.source());
@@ -92,14 +93,14 @@ impl Error {
         self
     }
 
-    /// With help that fits the statement better than its own.
+    /// Replaces the help by one that fits the statement better.
     #[must_use]
     pub(crate) fn with_help_instead(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
         self
     }
 
-    /// With advice before what it has.
+    /// Puts advice before the help that the error has.
     #[must_use]
     pub(crate) fn with_more_help(mut self, more: &str) -> Self {
         self.0.help = Some(self.0.help.take().map_or_else(|| more.to_owned(), |help| format!("{more}\n{help}")));
@@ -124,7 +125,8 @@ impl Error {
         self
     }
 
-    /// With the statement's text, unless it has one; a name in double quotes that is no column may be meant as a text.
+    /// Adds the statement's text, unless the error has one. If an unknown column is a name in double quotes, adds the advice that it may be
+    /// meant as a text.
     #[must_use]
     pub(crate) fn in_sql(mut self, sql: &Arc<str>) -> Self {
         if self.0.sql.is_some() {
@@ -137,12 +139,12 @@ impl Error {
             let help = self.0.help.take().filter(|help| !help.contains("single quotes"));
             self.0.help = Some(help.map_or_else(|| advice.clone(), |help| format!("{advice}\n{help}")));
         }
-        // A statement that could not be read may have a password.
+        // A statement that could not be parsed may contain a password.
         self.0.sql = Some(without_passwords(sql).map_or_else(|| sql.clone(), Into::into));
         self
     }
 
-    /// One refusal by the guard, of the tables of both.
+    /// Combines two refusals of the guard into one, for the tables of both.
     #[must_use]
     pub(crate) fn and_refused(mut self, other: Self) -> Self {
         if let (Some(own), Some(others)) = (self.0.refused.take(), other.0.refused) {
@@ -151,7 +153,7 @@ impl Error {
         self
     }
 
-    /// The error of a statement that had already committed `rows` rows in parts; the text says so.
+    /// Marks the error of a statement that has already committed `rows` rows in parts, also in the text.
     #[must_use]
     pub(crate) fn after_commits(mut self, rows: u64) -> Self {
         let committed = match rows {
@@ -164,7 +166,7 @@ impl Error {
         self
     }
 
-    /// Rows that the statement committed before it failed, and that stay; 0 for a statement that is whole or not there.
+    /// Rows that the statement committed before it failed, and that stay; 0 for a statement that commits all rows or none.
     pub fn rows_committed(&self) -> u64 {
         self.0.rows_committed
     }
@@ -179,7 +181,7 @@ impl Error {
         self.0.code.sqlstate()
     }
 
-    /// The place in the statement's text.
+    /// The position in the statement's text.
     pub fn span(&self) -> Option<Span> {
         self.0.span
     }
@@ -189,30 +191,31 @@ impl Error {
         self.0.help.as_deref()
     }
 
-    /// The number of Apache Phoenix's error for the same, if it has one: 1012 for a missing table.
+    /// The number of the same error in Apache Phoenix, if it has one: 1012 for a missing table.
     pub fn phoenix_code(&self) -> Option<u16> {
         self.0.phoenix.or_else(|| self.0.code.phoenix_number())
     }
 
-    /// The failed statement, in which [`Error::span`] is a position; `None` for an error outside a statement, such as
+    /// The failed statement, in which [`Error::span`] is a position; `None` for an error outside a statement, such as one
     /// of opening.
     pub fn sql(&self) -> Option<&str> {
         self.0.sql.as_deref()
     }
 
-    /// The table that it is about, where it is about one; of a refused full scan the first.
+    /// The table that the error is about, if it is about one; for a refused full scan the first table.
     pub fn table(&self) -> Option<&str> {
         let refused = self.0.refused.as_ref().and_then(|refused| refused.tables.first());
         self.0.subject.table.as_deref().or(refused.map(|table| table.table.as_str()))
     }
 
-    /// The column that it is about, without its table.
+    /// The column that the error is about, without its table.
     pub fn column(&self) -> Option<&str> {
         let refused = self.0.refused.as_ref().and_then(|refused| refused.tables.first()?.refusal.as_ref());
         self.0.subject.column.as_deref().or(refused.map(|refusal| refusal.leading.as_str()))
     }
 
-    /// The key of the row that it is about, of a duplicate key or a conflict: its values as SQL text. The row key in hex of a damaged row.
+    /// The key of the row that the error is about: for a duplicate key or a conflict its values as SQL text, for a damaged row the row key in
+    /// hex.
     pub fn key(&self) -> Option<&str> {
         self.0.subject.key.as_deref()
     }
@@ -222,13 +225,13 @@ impl Error {
         self.0.io_kind
     }
 
-    /// Whether the same statement may succeed if it is sent again unchanged. Not if parts are committed, because the
-    /// rows that they were computed from have changed.
+    /// Whether the same statement may succeed if it is sent again unchanged. False if parts are committed, because they have changed
+    /// the rows from which the statement computes.
     pub fn is_retryable(&self) -> bool {
         self.0.code.is_retryable() && self.0.rows_committed == 0
     }
 
-    /// The error as a shell shows it: code and text, the line of `sql` with a caret, the help.
+    /// The error as the shell shows it: code and text, the line of `sql` with a caret, the help.
     pub fn render(&self, sql: &str) -> String {
         self.rendered(Some(sql))
     }
@@ -251,7 +254,7 @@ impl Error {
     }
 }
 
-/// The name in double quotes at a place of a text.
+/// The name in double quotes at a position of a text.
 fn quoted_at(sql: &str, span: Span) -> Option<&str> {
     let line = sql.split('\n').nth((span.start.line as usize).checked_sub(1)?)?;
     let from = line.char_indices().nth((span.start.column as usize).checked_sub(1)?)?.0;
@@ -271,7 +274,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// It has no source: the causes are in the text, and who prints an error with its sources would say them twice.
+/// The error has no source: the causes are in the text, and a caller that prints all sources would print them twice.
 impl std::error::Error for Error {}
 
 impl From<SqlError> for Error {

@@ -9,7 +9,7 @@ use saltwing_exec::ExecError;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub(crate) table: Option<String>,
-    /// Without its table.
+    /// The column, without its table.
     pub(crate) column: Option<String>,
     pub(crate) key: Option<String>,
 }
@@ -27,7 +27,7 @@ impl Subject {
         Self { key: Some(key.to_owned()), ..Self::table(table) }
     }
 
-    /// Of `table.column`, or of a column alone.
+    /// The subject of `table.column`, or of a column alone.
     pub(crate) fn qualified(name: Option<&str>) -> Self {
         match name.map(|name| name.rsplit_once('.').ok_or(name)) {
             Some(Ok((table, column))) => Self::of_column(table, column),

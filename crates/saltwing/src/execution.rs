@@ -41,7 +41,7 @@ impl Session {
         self.run_in(transaction, statement, run)
     }
 
-    /// Runs a statement as a part of this transaction, or by itself.
+    /// Runs a statement as a part of this transaction, or alone.
     pub(crate) fn run_in(
         &self,
         transaction: Option<Arc<SessionTransaction>>,
@@ -62,7 +62,7 @@ impl Session {
         self.run_as(statement, |session| session.run_cached(statement, params))
     }
 
-    /// As [`Session::run_here`]; errors of later rows have their places in the text, too.
+    /// As [`Session::run_here`]; errors of later rows have their positions in the text, too.
     pub(crate) fn run_as(
         &self,
         statement: &CachedStatement,
@@ -79,7 +79,7 @@ impl Session {
         let parsed = &statement.parsed;
         self.check_names(statement)?;
         let values = match &parsed.statement {
-            // Explained as far as it is known without them.
+            // Without values, EXPLAIN shows the part of the plan that does not depend on them.
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
             _ => params.values(&parsed.parameters, statement.parameter_count)?,
         };
@@ -96,7 +96,7 @@ impl Session {
         })
     }
 
-    /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
+    /// Adds help to a refusal of the guard if the statement is allowed with other values: the caller could not know of the refusal before.
     fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
         if describe_statement(self, &statement.parsed.statement, (statement.parameter_count, &statement.types)).is_err()
         {
@@ -108,7 +108,7 @@ impl Session {
         )
     }
 
-    /// Names that are exact in the statement's language.
+    /// Checks names that the statement's dialect takes in their exact case.
     pub(crate) fn check_names(&self, statement: &CachedStatement) -> Result<(), Error> {
         match &statement.parsed.exact {
             Some(names) => Ok(check_exact(names, &*self.catalog()?)?),
@@ -131,7 +131,7 @@ impl Session {
         rows_of(self.run_parsed(statement, params)?)
     }
 
-    /// Prepares a statement whose parameters have these types, as far as there are any.
+    /// Prepares a statement; `types` are the types of its parameters, where the caller gives them.
     pub(crate) fn prepare(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Prepared, Error> {
         let statement = self.statements().get(sql, self.dialect(), is_kept)?;
         let statement = match types {
@@ -201,7 +201,7 @@ impl Session {
     }
 }
 
-/// Whether a statement is kept with its plan.
+/// Whether a statement is cached with its plan.
 fn is_kept(statement: &Statement) -> bool {
     statement.ask(|kind| kind.is_kept())
 }
@@ -215,13 +215,13 @@ fn run_within(
 ) -> Result<Outcome, Error> {
     let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
     if matches!(statement, Statement::Rollback) {
-        // It does not wait for a statement that runs, but ends it.
+        // ROLLBACK does not wait for a running statement, but ends it.
         roll_back(session, transaction);
         return done(Ok(()));
     }
     let _claim = transaction.claim()?;
     let result = match statement {
-        // Refused, and the transaction goes on.
+        // BEGIN is refused, and the transaction continues.
         Statement::Begin { read_only } => return done(begin_transaction(session, *read_only)),
         Statement::Commit => return done(commit(session, transaction)),
         Statement::RollbackTo(name) => done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span)))),
@@ -253,13 +253,13 @@ fn run_within(
     Ok(outcome)
 }
 
-/// The values of a statement in Phoenix's language.
+/// The values of a statement in Phoenix's dialect, where the empty text is NULL.
 fn without_empty_texts(mut values: Vec<Value>) -> Vec<Value> {
     values.iter_mut().filter(|value| value.as_text() == Some("")).for_each(|value| *value = Value::Null);
     values
 }
 
-/// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
+/// Runs a statement, within a tracing span if a subscriber wants one. Adds the statement's text to an error.
 fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
         return run().map_err(|error| error.in_sql(sql));
@@ -286,7 +286,7 @@ pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
     }
 }
 
-/// The error of a statement without rows, if its caller wants rows.
+/// The error of a statement without rows whose caller expects rows.
 pub(crate) fn no_rows() -> Error {
     Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute"))
 }
@@ -303,7 +303,7 @@ impl Prepared {
     pub(crate) fn on(&self, session: &Session) -> Self {
         let statement = match self.session.shares_plans_with(session) {
             true => self.statement.clone(),
-            // Its plans are those of the definitions of its database, as its user sees them.
+            // Plans are valid only for the definitions of one database, as one user sees them.
             false => Arc::new(self.statement.unplanned()),
         };
         Self { session: session.clone(), statement, description: self.description.clone() }

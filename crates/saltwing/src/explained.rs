@@ -1,14 +1,14 @@
-//! What EXPLAIN says of a statement.
+//! The content of an EXPLAIN.
 
 use std::sync::Arc;
 
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{AccessReport, DirectPlan, explain_text};
 
-/// What a statement does beside reading rows by keys: what is affected, and how.
+/// An effect of a statement besides reading rows by keys: the affected part, and a description.
 pub(crate) type Effect = (&'static str, String);
 
-/// Accesses, and what else the executor has to tell.
+/// The accesses, plans and effects of a statement.
 pub(crate) struct Explained {
     pub(crate) executor: &'static str,
     /// The plan of a SELECT on the direct path.
@@ -16,9 +16,9 @@ pub(crate) struct Explained {
     pub(crate) reports: Vec<AccessReport>,
     /// The relational plan, as text.
     pub(crate) plan: Option<String>,
-    /// What the statement does beside reading.
+    /// The effects of the statement besides reading.
     pub(crate) effects: Vec<Effect>,
-    /// The subqueries that run first, by themselves, with their texts.
+    /// The uncorrelated subqueries, which run first, with their texts.
     pub(crate) subqueries: Vec<(String, Explained)>,
 }
 

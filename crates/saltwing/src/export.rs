@@ -1,8 +1,8 @@
 //! EXPORT .. AS PHOENIX: statements that make the same tables, rows, sequences and views in Apache Phoenix.
 //!
-//! Each statement is a row of text and ends with `;`. What Phoenix has no form for is a comment, with the reason, before the
-//! statement that it is missing from; a table whose key Phoenix cannot have is refused if it is named, and a comment if it
-//! is one of many.
+//! Each statement is a row of text and ends with `;`. A part that Phoenix does not support is left out of its statement, and a comment
+//! before the statement gives the reason. A table whose key Phoenix does not support is refused if EXPORT names it, and becomes a comment
+//! if it is one of many.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,11 +27,11 @@ use crate::queries::run_query;
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
-/// Rows of text that are handed out at once.
+/// Rows of text in a batch.
 const ROWS_AT_ONCE: usize = 1_000;
 
-/// The statements, table by table as they are read. Each table's rows are of one moment; inside a transaction all are of
-/// its moment.
+/// The statements, table by table as the caller reads them. The rows of each table are of one snapshot; inside a transaction all rows
+/// are of its snapshot.
 pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, Error> {
     let context = session.begin();
     let mut parts = VecDeque::new();
@@ -75,7 +75,7 @@ fn export_all(
         lines.push(sequence_text(sequence));
     }
     parts.push_back(Part::Lines(lines));
-    // The tables of a session alone are exported if they are named.
+    // Temporary tables are exported only if they are named.
     let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
     let is_hidden = |of: &TableDef| of.name.schema.is_none() && catalog.hides(&of.name.name);
     let reason = |table: &TableDef| match is_hidden(table) && !catalog.is_temporary(table) {
@@ -117,7 +117,7 @@ struct ExportRows {
 struct TableRows {
     rows: RowsOutcome,
     table: String,
-    /// The columns of the rows, by their names in Phoenix. If the table has dynamic columns, a row's come behind them as one value.
+    /// The columns of the rows, by their names in Phoenix. If the table has dynamic columns, those of a row follow as one value.
     columns: Vec<(String, SqlType)>,
 }
 
@@ -134,7 +134,7 @@ impl ExportRows {
         Ok(Some(RecordBatch::try_new(schema, vec![Arc::new(texts)]).map_err(saltwing_access::TableError::from)?))
     }
 
-    /// Reads the next batch of rows, or goes on to the next part; `false` at the end.
+    /// Reads the next batch of rows, or continues with the next part; `false` at the end.
     fn read(&mut self) -> Result<bool, Error> {
         let Some(table) = &mut self.table else {
             match self.parts.pop_front() {
@@ -159,7 +159,7 @@ impl ExportRows {
         let shown: Vec<&ColumnDef> = def.columns.iter().filter(|column| !column.hidden).collect();
         let mut items: Vec<String> = shown.iter().map(|column| column_path(def, column)).collect();
         items.extend(def.column_index(DYNAMIC_COLUMNS).map(|_| DYNAMIC_COLUMNS.to_owned()));
-        // EXPORT names the whole table: there is nothing for the guard to ask.
+        // EXPORT names the whole table, so the guard must not refuse the full scan.
         let text = format!("SELECT /*+ FULL_SCAN */ {} FROM {}", items.join(", "), table_path(&def.name));
         let Statement::Query(query) = parse_one(&text)?.statement else {
             return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
@@ -171,7 +171,7 @@ impl ExportRows {
 }
 
 impl TableRows {
-    /// The UPSERT of a row. Before it stands a comment for each value that Phoenix cannot have.
+    /// The UPSERT of a row, after a comment for each value that Phoenix does not support.
     fn statement(&self, batch: &RecordBatch, row: usize) -> Result<String, Error> {
         let mut upsert = Upsert::default();
         for (place, (name, ty)) in self.columns.iter().enumerate() {
@@ -205,7 +205,7 @@ struct Upsert {
 }
 
 impl Upsert {
-    /// `column` is a name, for a dynamic column with its type.
+    /// `column` is a name; for a dynamic column, with its type.
     fn push(&mut self, column: String, value: &Value, ty: SqlType) {
         let literal = phoenix_literal(value, ty);
         for note in literal.notes {
@@ -221,7 +221,7 @@ impl Upsert {
     }
 }
 
-/// Why Phoenix can have no such table.
+/// The reason why Phoenix does not support the table, if there is one.
 fn refusal(def: &TableDef) -> Option<String> {
     let mut columns = def.columns.iter().enumerate();
     if columns.any(|(index, column)| column.hidden && def.key.position(index).is_some()) {
@@ -231,8 +231,8 @@ fn refusal(def: &TableDef) -> Option<String> {
     computed.map(|part| format!("its key has the part {}, and keys of Phoenix are columns alone", part.name))
 }
 
-/// The options of a table with dynamic columns. Phoenix stores other columns under numbers unless told otherwise, and then the columns
-/// of a view's own are not the dynamic ones of the same names.
+/// The options of a table with dynamic columns. By default Phoenix stores other columns under numbers, and then a view's own columns are
+/// not the dynamic columns of the same names.
 fn dynamic_options(def: &TableDef) -> Vec<(&'static str, &'static str)> {
     if def.column_index(DYNAMIC_COLUMNS).is_none() {
         return Vec::new();
@@ -242,7 +242,7 @@ fn dynamic_options(def: &TableDef) -> Vec<(&'static str, &'static str)> {
     std::iter::once(("COLUMN_ENCODED_BYTES", "0")).chain(scheme).collect()
 }
 
-/// CREATE TABLE, and comments on what is missing in it.
+/// CREATE TABLE, with comments on the parts that are left out.
 fn table_lines(def: &TableDef) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut lines = Vec::new();
@@ -317,7 +317,7 @@ fn table_lines(def: &TableDef) -> Vec<String> {
     notes.chain([create]).chain(index_lines(def)).collect()
 }
 
-/// CREATE SEQUENCE. The values begin again: an export takes none to see where they are.
+/// CREATE SEQUENCE. The values begin again: an export takes no value, so it does not know the current one.
 fn sequence_text(sequence: &SequenceDef) -> String {
     let SequenceDef { start, increment, min, max, cycles, cache, .. } = sequence;
     format!(

@@ -9,10 +9,10 @@ use crate::Error;
 
 /// Which files statements may read and write: COPY, queries over files, BACKUP, ATTACH.
 ///
-/// COPY never reaches the database's own directory, and never writes for a database that is open for reading only.
+/// COPY never uses files in the database's own directory, and never writes files if the database is open only for reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FileAccess {
-    /// No file: `STDIN` and `STDOUT` are left.
+    /// No files; `STDIN` and `STDOUT` remain possible.
     None,
     /// Files below this directory, after links are followed.
     Below(PathBuf),
@@ -22,7 +22,7 @@ pub enum FileAccess {
 }
 
 impl FileAccess {
-    /// Checks that files may be used at all. `used` says what would become of the one at `path`: read, written.
+    /// Checks that files may be used at all. `used` is the participle for the error: the file at `path` would be read, or written.
     ///
     /// # Errors
     /// [`ErrorCode::FileAccessRefused`].
@@ -33,8 +33,8 @@ impl FileAccess {
         }
     }
 
-    /// Checks that `path` lies where files may be used. `resolved` is the path without links, if it is known: another one lies
-    /// nowhere.
+    /// Checks that `path` is inside the permitted directory. `resolved` is the path without links; without it, no directory is known to
+    /// contain the path.
     ///
     /// # Errors
     /// [`ErrorCode::FileAccessRefused`].

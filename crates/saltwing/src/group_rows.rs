@@ -1,5 +1,5 @@
-//! Groups of the direct path, which keeps them in memory. Those beyond the memory limit are computed again by the relational engine,
-//! which writes them to temporary files.
+//! Groups of the direct path, which keeps them in memory. If they exceed the memory limit, the relational engine runs the query again,
+//! with temporary files.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,15 +9,15 @@ use saltwing_exec::{DirectRows, ExecError};
 
 use crate::Error;
 
-/// Groups as they come, read on the caller's thread.
+/// The groups of a query, read on the caller's thread.
 pub(crate) struct GroupRows {
     rows: Rows,
-    /// Where the counters of scans go that begin when the query begins again.
+    /// Receives the counters of the scans if the query begins again.
     later: LaterScans,
 }
 
 enum Rows {
-    /// No group has been put out.
+    /// No group has been returned yet, so the query can begin again.
     Gathering(Box<DirectRows>, Again),
     Direct(Box<DirectRows>),
     Relational(Batches),
@@ -28,14 +28,14 @@ enum Rows {
 /// Batches of the relational engine.
 pub(crate) type Batches = async_channel::Receiver<Result<RecordBatch, Error>>;
 
-/// Begins the query again in the relational engine; `None` if that cannot run it.
+/// Begins the query again in the relational engine; `None` if the engine cannot run it.
 pub(crate) type Again = Box<dyn FnOnce() -> Result<Option<Reading>, Error> + Send>;
 
-/// The counters of scans that begin when the rows are read.
+/// The counters of scans that begin only when rows are read.
 pub(crate) type LaterScans = Arc<OnceLock<Vec<Arc<Counters>>>>;
 
 /// A query that runs in the relational engine.
-#[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // nothing else begins one
+#[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // only that engine creates one
 pub(crate) struct Reading {
     pub(crate) batches: Batches,
     pub(crate) counters: Vec<Arc<Counters>>,
@@ -65,10 +65,10 @@ impl GroupRows {
                 return Ok(batch?);
             }
         };
-        // The groups so far give their memory back.
+        // Releases the memory of the groups so far.
         drop(rows);
         let Some(Reading { batches, counters }) = again()? else { return Err(error.into()) };
-        // Nothing else is put there.
+        // The cell is empty: this is the only place that sets it.
         let _ = self.later.set(counters);
         self.rows = Rows::Relational(batches);
         self.next()

@@ -1,7 +1,7 @@
-//! Builds of indexes: by a statement that waits for it, and in the background.
+//! Builds indexes: in a statement, which waits for the build, and in the background.
 //!
-//! A build in the background belongs to a statement with ASYNC, or was cut short by the end of the process before. A build that fails leaves
-//! nothing: a new index is gone, and one that was rebuilt has the entries that it had. In the background the error is logged and recorded.
+//! A background build was started by a statement with ASYNC, or continues a build that the end of an earlier process has interrupted. A failed
+//! build leaves nothing: a new index is dropped, and a rebuilt one keeps its old entries. Errors of background builds are logged and recorded.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use saltwing_types::{ErrorCode, IndexState, TableDef, TableId};
 use crate::Error;
 use crate::progress::IndexProgress;
 
-/// The index whose entries have this number, and its table, if the entries are not complete.
+/// The index whose incomplete entries have this number, and its table; `None` if the entries are complete or do not exist.
 fn find(catalog: &dyn CatalogReader, entries: TableId) -> Result<Option<(Arc<Table>, Index)>, CatalogError> {
     Ok(catalog.tables()?.into_iter().find_map(|table| {
         let mut indexes = table.written_indexes();
@@ -27,8 +27,8 @@ fn find(catalog: &dyn CatalogReader, entries: TableId) -> Result<Option<(Arc<Tab
     }))
 }
 
-/// The numbers of the entries whose build another process has left, to be built in the background. What ALTER TABLE has left that did
-/// not come to another TTL is discarded.
+/// The numbers of incomplete entries that an earlier process has left, for background builds. Entries of an ALTER TABLE that did not
+/// set its TTL are discarded.
 pub(crate) fn left_builds(builder: &IndexBuilder<'_>) -> Result<Vec<TableId>, Error> {
     let mut left = Vec::new();
     for table in builder.catalog.snapshot()?.tables()? {
@@ -44,7 +44,7 @@ pub(crate) fn left_builds(builder: &IndexBuilder<'_>) -> Result<Vec<TableId>, Er
     Ok(left)
 }
 
-/// Where indexes are built.
+/// Builds indexes in a store and a catalog.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexBuilder<'a> {
     pub(crate) tables: &'a dyn TableStore,
@@ -55,11 +55,11 @@ pub(crate) struct IndexBuilder<'a> {
 }
 
 impl IndexBuilder<'_> {
-    /// Builds entries and puts them in force; whether they are. They are not if another statement has dropped them, or others are
-    /// to take their place.
+    /// Builds entries and puts them in force; returns whether they are. They are not if another statement has dropped or replaced
+    /// them meanwhile.
     ///
     /// # Errors
-    /// As [`IndexBuilder::build`]; the catalog's.
+    /// As [`IndexBuilder::build`]; errors of the catalog.
     pub(crate) fn complete(
         &self,
         entries: TableId,
@@ -84,11 +84,11 @@ impl IndexBuilder<'_> {
         Ok(is_in_force)
     }
 
-    /// Writes the entries of all rows, from where the last build stopped; whether they are there in the end. `report` hears how
-    /// far the build is.
+    /// Writes the entries of all rows, from the point where the last build stopped; returns whether the entries exist at the end.
+    /// `report` receives the progress.
     ///
     /// # Errors
-    /// As [`IndexBuild::run`]; the catalog's.
+    /// As [`IndexBuild::run`]; errors of the catalog.
     pub(crate) fn build(
         &self,
         entries: TableId,
@@ -115,7 +115,7 @@ impl IndexBuilder<'_> {
             };
             match build.run(behind) {
                 Ok(_) => return Ok(true),
-                // The table was altered: the build goes on with its new definition.
+                // The table was altered: the build continues with the new definition.
                 Err(ExecError::Table(TableError::DefinitionChanged { .. })) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -123,8 +123,8 @@ impl IndexBuilder<'_> {
         Ok(false)
     }
 
-    /// Discards entries whose build has failed: an index that was rebuilt keeps those that it has, and a new one is gone. If that fails,
-    /// too, the next opening of the database builds them.
+    /// Discards the entries of a failed build: a rebuilt index keeps its old entries, and a new index is dropped. If the discarding fails,
+    /// too, the next opening of the database builds the entries.
     pub(crate) fn discard(&self, entries: TableId) {
         let discarded = change(self.catalog, |catalog| -> Result<_, Error> {
             let Some((table, _)) = find(catalog, entries)? else { return Ok(None) };
@@ -138,11 +138,11 @@ impl IndexBuilder<'_> {
     }
 }
 
-/// Builds in the background. They end when it is dropped, and go on when the database is opened again.
+/// The background builds. Dropping this value stops them; they continue when the database is opened again.
 #[derive(Default)]
 pub(crate) struct BackgroundBuilds(Mutex<Vec<(ScanContext, JoinHandle<()>)>>);
 
-/// What a build in the background needs.
+/// The input of a background build.
 pub(crate) struct BackgroundBuild {
     pub(crate) tables: Arc<dyn TableStore>,
     pub(crate) catalog: Arc<dyn CatalogStore>,
@@ -159,7 +159,7 @@ impl BackgroundBuild {
         let Self { tables, catalog, durability, commit_rows, entries, failures } = self;
         let builder = IndexBuilder { tables: &*tables, catalog: &*catalog, durability, commit_rows };
         for entries in entries {
-            // It is for the log alone.
+            // The lookup is only for the log.
             let known = catalog.snapshot().and_then(|snapshot| find(&*snapshot, entries)).ok().flatten();
             let name = known.map(|(_, index)| index.def().name.clone()).unwrap_or_default();
             match builder.complete(entries, context, |_| ()) {
@@ -178,7 +178,7 @@ impl BackgroundBuild {
 }
 
 impl BackgroundBuilds {
-    /// Starts a thread for a build. It logs and records errors, and discards what failed.
+    /// Starts a thread for a build. The thread logs and records errors, and discards failed builds.
     ///
     /// # Errors
     /// [`ErrorCode::Io`] if no thread can be started.

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::temporary::change_definition;
 
 /// # Errors
-/// The table is temporary: what runs in the background belongs to no connection.
+/// The table is temporary: a background build belongs to no connection, so it cannot see the table.
 pub(crate) fn check_stored(session: &Session, table: &Table, span: Span) -> Result<(), Error> {
     if !session.catalog()?.is_temporary(table.def()) {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) fn check_stored(session: &Session, table: &Table, span: Span) -> Resu
     Err(error.at(Some(span)).with_help(Some("leave ASYNC out: the statement then waits for the index")))
 }
 
-/// Where indexes are built.
+/// An index builder for the session's database.
 fn index_builder(session: &Session) -> IndexBuilder<'_> {
     let shared = session.shared();
     IndexBuilder {
@@ -34,7 +34,7 @@ fn index_builder(session: &Session) -> IndexBuilder<'_> {
     }
 }
 
-/// Builds entries of an index that are not complete, and puts them in force. If that fails, they are gone.
+/// Builds the incomplete entries of an index, and puts them in force. If that fails, the entries are discarded.
 pub(crate) fn build_index(
     session: &Session,
     table: &TableRef,
@@ -46,7 +46,7 @@ pub(crate) fn build_index(
     let builder = index_builder(session);
     let built = builder.complete(entries, &session.begin(), |progress| session.progress.index(progress));
     let is_in_force = built.inspect_err(|_| builder.discard(entries))?;
-    // TRUNCATE leaves an index that is complete, too.
+    // After a concurrent TRUNCATE, the index is complete, too.
     let is_complete = |index: &IndexDef| index.state != IndexState::Building && index.rebuild.is_none();
     let is_complete = || {
         let table = resolve(&*session.catalog()?, table)?;
@@ -59,7 +59,7 @@ pub(crate) fn build_index(
     }
 }
 
-/// Builds such entries in the background.
+/// Builds the incomplete entries of an index in the background.
 pub(crate) fn build_later(
     session: &Session,
     table: &TableRef,
@@ -81,7 +81,7 @@ pub(crate) fn build_later(
     Ok(ExecResult::noticed(vec![text]).into())
 }
 
-/// The number of the entries of an index that are to be built.
+/// The number of the incomplete entries of an index.
 fn entries_to_build(
     session: &Session,
     table: &TableRef,
@@ -93,9 +93,9 @@ fn entries_to_build(
     index.and_then(entries).ok_or_else(|| changed_meanwhile(&name.text))
 }
 
-/// Takes back what a statement has begun with an index of which the catalog could not be asked again.
+/// Undoes the beginning of an index build after the catalog could not be read again.
 fn take_back(session: &Session, (table, name): (&TableRef, &Name), error: &Error) {
-    // What another statement has changed is its business.
+    // After a conflict, the index belongs to the other statement.
     if error.code() == ErrorCode::Conflict {
         return;
     }
@@ -108,7 +108,7 @@ fn take_back(session: &Session, (table, name): (&TableRef, &Name), error: &Error
     }
 }
 
-/// Takes back that the indexes of a table are rebuilt.
+/// Removes the rebuilds of all indexes of a table from its definition.
 pub(crate) fn discard_rebuilds(session: &Session, table: &TableRef) {
     let without = |table: &Arc<Table>| {
         let mut def = TableDef::clone(table.def());
@@ -120,12 +120,12 @@ pub(crate) fn discard_rebuilds(session: &Session, table: &TableRef) {
     }
 }
 
-/// Builds the new entries of all indexes of a table, without putting them in force; their numbers. If that fails, they are gone.
+/// Builds new entries of all indexes of a table without putting them in force; returns their numbers. If that fails, the entries are discarded.
 pub(crate) fn build_new_entries(session: &Session, def: &TableDef) -> Result<Vec<TableId>, Error> {
     let rebuilds = def.indexes.iter().filter_map(|index| index.rebuild);
     let entries: Vec<TableId> = rebuilds.map(|rebuild| rebuild.id).collect();
     let (builder, context) = (index_builder(session), session.begin());
-    // A merge that began before drops rows by the TTL of then, and they are seen until it ends.
+    // A merge that began earlier drops rows by the old TTL, and these rows are visible until it ends.
     let merged = session.shared().storage.as_ref().map_or(Ok(()), |storage| storage.merge());
     let built = merged.map_err(Error::from).and_then(|()| {
         entries.iter().try_for_each(|entries| {
@@ -136,7 +136,7 @@ pub(crate) fn build_new_entries(session: &Session, def: &TableDef) -> Result<Vec
     Ok(entries)
 }
 
-/// Discards such entries, unless they are in force.
+/// Discards new entries, unless they are in force.
 pub(crate) fn discard_new_entries(session: &Session, entries: &[TableId]) {
     let builder = index_builder(session);
     entries.iter().for_each(|entries| builder.discard(*entries));

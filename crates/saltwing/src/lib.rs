@@ -28,9 +28,9 @@
 //! | run, blocking | [`blocking`] |
 //! | load many rows | [`Appender`], `COPY` |
 //! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`], [`Interval`] |
-//! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
-//! | keep copies | [`Database::backup`], [`Builder::restore`] |
-//! | look for damage, save what is left | [`Builder::check`], [`Builder::salvage`] |
+//! | understand an error | [`Error`]: code, SQLSTATE, position, help |
+//! | back up and restore | [`Database::backup`], [`Builder::restore`] |
+//! | find damage, save the rest | [`Builder::check`], [`Builder::salvage`] |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -199,7 +199,7 @@ mod library_page {}
 #[doc = include_str!("../../../docs/transactions.md")]
 mod transactions_page {}
 
-/// Arrow, in the version whose batches are handed out.
+/// Arrow, in the version of the batches that this crate returns.
 pub use arrow;
 
 /// Values for a statement's parameters: `params![1, "a", None::<i64>]`.

@@ -1,12 +1,12 @@
-//! How much memory the machine has, or the control group that the process runs in.
+//! The memory of the machine, or of the control group of the process.
 
 use std::fs;
 use std::path::Path;
 
-/// Memory that is assumed where the system does not say.
+/// The memory that is assumed if the system does not report it.
 const ASSUMED_BYTES: u64 = 4 << 30;
 
-/// Bytes of memory that the process may use, according to the system.
+/// The bytes of memory that the process may use, according to the system.
 pub(crate) fn machine_memory() -> u64 {
     let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_of_meminfo(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -20,7 +20,7 @@ fn total_of_meminfo(text: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// The lowest limit of a control group and those around it; `line` is one of `/proc/self/cgroup`.
+/// The lowest limit of a control group and its parents; `line` is a line of `/proc/self/cgroup`.
 fn limit_of_group(line: &str, root: &Path) -> Option<u64> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (controllers, path) = (fields.next()?, fields.next()?);
@@ -31,7 +31,7 @@ fn limit_of_group(line: &str, root: &Path) -> Option<u64> {
     };
     let group = root.join(path.trim_start_matches('/'));
     let groups = group.ancestors().take_while(|group| group.starts_with(&root));
-    // "max" is no limit.
+    // "max" means no limit.
     groups.filter_map(|group| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok()).min()
 }
 

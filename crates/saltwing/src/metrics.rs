@@ -1,6 +1,6 @@
-//! Metrics: the counts of SHOW STORAGE, for the recorder of the crate `metrics` that the program has installed.
+//! Exports the numbers of SHOW STORAGE to the recorder of the crate `metrics` that the program has installed.
 //!
-//! Nothing is counted twice for them: they are read from the storage when somebody asks.
+//! The metrics have no counters of their own: they are read from the storage on request.
 
 use metrics::{Label, counter, describe_counter, describe_gauge, gauge};
 use saltwing_table::StorageStats;
@@ -9,13 +9,13 @@ use crate::storage::{Count, Kind, READ, WHOLE, WRITTEN};
 use crate::{Database, Error};
 
 impl Database {
-    /// Hands the counts of SHOW STORAGE to the recorder of the crate `metrics`; without one it does nothing. Programs that
-    /// export metrics call it before each export: `docs/operations.md` lists them.
+    /// Passes the numbers of SHOW STORAGE to the recorder of the crate `metrics`; does nothing if there is no recorder. Programs that
+    /// export metrics call this method before each export: `docs/operations.md` lists the metrics.
     ///
-    /// It walks over the recent rows, as SHOW STORAGE does, which takes some milliseconds.
+    /// The call walks over the recent rows, as SHOW STORAGE does, which takes some milliseconds.
     ///
     /// # Errors
-    /// [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) over a store of tables that is not one of this crate's own.
+    /// [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) over a table store that is not part of this crate.
     pub fn record_metrics(&self) -> Result<(), Error> {
         let stats = self.shared.storage("recording metrics")?.storage_stats();
         let directory = self.shared.directory.as_ref();

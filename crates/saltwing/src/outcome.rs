@@ -28,20 +28,20 @@ pub struct ExecResult {
     pub rows_affected: u64,
     /// Notices for the user: options without effect, permitted full scans.
     pub notices: Vec<String>,
-    /// What the statement's scans read. Rows that are looked up by their keys before they are written do not count.
+    /// The reads of the statement's scans. Rows that a write looks up by their keys do not count.
     pub stats: Stats,
-    /// The token of the next page, if the statement is a page behind which there may be more rows: `SELECT .. AFTER`.
+    /// The token of the next page, if the statement reads a page (`SELECT .. AFTER`) and more rows may follow.
     pub next_page: Option<String>,
 }
 
 /// The reads of a statement: of rows, and of the entries of indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Visible rows inside the key ranges, up to where the scans stopped, but for those that a seek passed over.
+    /// Visible rows inside the key ranges, up to where the scans stopped, without the rows that a seek skipped.
     pub keys_read: u64,
-    /// Positionings: one for each bucket and range, and for each gap that was skipped inside one.
+    /// Positionings: one for each range of each bucket, and one for each gap that was skipped inside a range.
     pub seeks: u64,
-    /// Buckets in which something was read.
+    /// Buckets in which rows were read.
     pub buckets: u32,
 }
 
@@ -86,40 +86,40 @@ impl From<ExecResult> for Outcome {
     }
 }
 
-/// Rows, as they come.
+/// Rows, read on demand.
 pub(crate) struct RowsOutcome {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) source: BatchSource,
-    /// Reads already done, besides those counted by the running part.
+    /// Reads already done, in addition to those that `running` counts.
     pub(crate) read: Stats,
-    /// What of it still runs, and what there is to be said; mostly of one row nothing.
+    /// The part that still runs, and the notices; usually `None` for a result of one row.
     pub(crate) running: Option<Box<Running>>,
 }
 
-/// A statement that runs.
+/// A running statement.
 pub(crate) struct Running {
-    /// Its means of cancellation.
+    /// The context, which can cancel the statement.
     pub(crate) context: ScanContext,
-    /// Whether it is one scan, which counts in the context.
+    /// Whether the statement is one scan, whose counters are in the context.
     pub(crate) is_scan: bool,
-    /// The counters of each of its other scans.
+    /// The counters of each of the other scans.
     pub(crate) counters: Vec<Arc<Counters>>,
-    /// The counters of scans that begin when its rows are read, if there may be such.
+    /// The counters of scans that begin only when rows are read, if there may be such scans.
     pub(crate) later: Option<LaterScans>,
     pub(crate) notices: Vec<String>,
-    /// What else has to be noticed when the rows were read to the end; `None` once they were.
+    /// The limits for notices at the end of the rows; `None` after the end.
     pub(crate) warnings: Option<Warnings>,
     /// The statement's text, for errors of later rows.
     pub(crate) sql: Option<Arc<str>>,
-    /// Where it is known to the transaction that it is a part of.
+    /// The result's registration with its transaction.
     pub(crate) stream: Option<Arc<RowStream>>,
-    /// Rows that it has written or deleted before it returns some of them.
+    /// Rows that the statement has written or deleted; a RETURNING returns some of them.
     pub(crate) rows_affected: u64,
-    /// Where the next page begins, if it is a page.
+    /// Where the next page begins, if the result is a page.
     pub(crate) page: Option<NextPage>,
 }
 
-/// From how much on a statement that scans is noticed.
+/// The amounts of scanned rows, bytes and time from which a statement gets a notice.
 #[derive(Clone)]
 pub(crate) struct Warnings {
     pub(crate) rows: Option<u64>,
@@ -161,31 +161,31 @@ impl Running {
         Self { is_scan: true, ..Self::new(context, Vec::new(), notices) }
     }
 
-    /// What its scans have read so far.
+    /// The reads of all scans so far.
     pub(crate) fn read(&self) -> Stats {
         let mut read = Stats::default();
         self.scans().for_each(|scan| read += Stats::of(scan));
         read
     }
 
-    /// The counters of all its scans.
+    /// The counters of all scans.
     pub(crate) fn scans(&self) -> impl Iterator<Item = &Arc<Counters>> {
         let later = self.later.iter().filter_map(|later| later.get()).flatten();
         self.is_scan.then_some(&self.context.counters).into_iter().chain(&self.counters).chain(later)
     }
 
-    /// The token of the next page, once the rows are read.
+    /// The token of the next page, after the rows are read.
     pub(crate) fn next_page(&self) -> Option<String> {
         self.page.as_ref()?.token()
     }
 
-    /// An error of its rows: its transaction fails, and it gets the statement's text.
+    /// Handles an error of a row: marks the transaction as failed, and adds the statement's text to the error.
     pub(crate) fn failed(&self, error: Error) -> Error {
         let error = self.stream.iter().fold(error, |error, stream| stream.failed(error));
         self.sql.iter().fold(error, |error, sql| error.in_sql(sql))
     }
 
-    /// Takes note of the end of the rows.
+    /// Records the end of the rows.
     pub(crate) fn end(&mut self) {
         if let Some(warnings) = self.warnings.take() {
             self.notices.extend(warnings.notices(&self.context));
@@ -194,11 +194,11 @@ impl Running {
     }
 }
 
-/// Where batches come from.
+/// The source of batches.
 pub(crate) enum BatchSource {
-    /// Made already.
+    /// Complete batches.
     Ready(VecDeque<RecordBatch>),
-    /// One row's values, if it is there and not given out.
+    /// The values of one row; `None` if there is no row or the caller has taken it.
     Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
@@ -206,18 +206,18 @@ pub(crate) enum BatchSource {
     Groups(Box<GroupRows>),
     /// A page, read on the caller's thread.
     Page(Box<PageRows>),
-    /// Other rows, in which each batch is changed.
+    /// Another source, each of whose batches is changed.
     Mapped(Box<MappedRows>),
-    /// Texts that are made from rows of other results, one after the other.
+    /// Texts made from the rows of several other results.
     Texts(BatchReader),
-    /// Other rows, read on the library's threads.
+    /// Another source, read on the library's threads.
     Pooled(Box<PooledRows>),
     /// A relational query, which runs on threads of the library.
     #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // nothing else sends batches
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
 
-/// Rows in which each batch is changed, on the thread that asks for them.
+/// Rows each of whose batches is changed, on the caller's thread.
 pub(crate) struct MappedRows {
     pub(crate) rows: BatchSource,
     /// The columns of `rows`.
@@ -235,11 +235,11 @@ impl MappedRows {
     }
 }
 
-/// A row that comes as values.
+/// A row as values, without a batch.
 pub(crate) enum Values {
-    /// Read already.
+    /// Already read.
     Read(RowValues),
-    /// Still to be added up.
+    /// Totals that are not added up yet.
     Total(TotalRow),
 }
 
@@ -254,7 +254,7 @@ impl Values {
 }
 
 impl BatchSource {
-    /// Adds the next rows to `values`, which has none; `None` where they come in batches only.
+    /// Adds the next rows to `values`, which is empty; `None` if the source has batches only.
     pub(crate) fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, Error> {
         match self {
             BatchSource::Values(row) => {
@@ -273,7 +273,7 @@ impl BatchSource {
         }
     }
 
-    /// Takes the values of a row that was read already.
+    /// Takes the values of a row that is already read.
     pub(crate) fn take_read(&mut self) -> Option<RowValues> {
         match self {
             Self::Values(row @ Some(Values::Read(_))) => row.take().and_then(|row| row.read().ok()),
@@ -281,7 +281,7 @@ impl BatchSource {
         }
     }
 
-    /// Whether rows are still to be read, on the thread that asks for them.
+    /// Whether the caller's thread must read further rows.
     pub(crate) fn reads(&self) -> bool {
         matches!(
             self,
@@ -299,7 +299,7 @@ impl BatchSource {
         block_on(self.next(columns))
     }
 
-    /// The next batch with rows in it; `columns` are those of the result. A source that [reads](BatchSource::reads) holds up the thread.
+    /// The next batch that is not empty; `columns` are those of the result. A source that [reads](BatchSource::reads) blocks the thread.
     pub(crate) async fn next(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
         loop {
             let batch = match self {
@@ -323,12 +323,12 @@ impl BatchSource {
 }
 
 impl RowsOutcome {
-    /// A result that is made already: `columns` with one batch.
+    /// A complete result of one batch.
     pub(crate) fn ready(columns: Arc<[ResultColumn]>, batch: RecordBatch) -> Self {
         Self::of(columns, BatchSource::Ready(VecDeque::from([batch])), Stats::default())
     }
 
-    /// A result of the one row of a key, if it is there.
+    /// The result of a lookup by a whole key: one row, or none.
     pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<RowValues>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
         Self::of(columns, BatchSource::Values(row.map(Values::Read)), read)
@@ -346,12 +346,12 @@ impl RowsOutcome {
         Self { columns, source, read, running: None }
     }
 
-    /// Rows that come.
+    /// A result whose rows are read on demand.
     pub(crate) fn running(columns: Arc<[ResultColumn]>, source: BatchSource, running: Running) -> Self {
         Self { columns, source, read: Stats::default(), running: Some(Box::new(running)) }
     }
 
-    /// The same rows, of which groups that are beyond the memory limit begin [again](Again).
+    /// The same rows; if their groups exceed the memory limit, the statement begins [again](Again).
     pub(crate) fn or_again(self, again: Again) -> Self {
         match (self.source, self.running) {
             (BatchSource::Direct(rows), Some(mut running)) => {
@@ -369,7 +369,7 @@ impl RowsOutcome {
         self.columns.iter().map(|column| column.ty).collect()
     }
 
-    /// Hands all batches to `take`, and gives what else it comes to; with what the statement has read and noticed.
+    /// Passes all batches to `take`; returns the value of `take`, and the statement's reads and notices.
     pub(crate) fn drain<T>(
         self,
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
@@ -392,7 +392,7 @@ impl RowsOutcome {
         Ok((taken, ExecResult { rows_affected, notices, stats: read, next_page }))
     }
 
-    /// Reads all, for nobody.
+    /// Reads all rows and discards them.
     pub(crate) fn read_all(self) -> Result<ExecResult, Error> {
         let read = |batches: &mut dyn Iterator<Item = Result<RecordBatch, Error>>| {
             for batch in batches {

@@ -17,16 +17,16 @@ use crate::{Error, FromRow, Row, Rows, Stats};
 /// One page of a query's rows: see [`Connection::query_page`](crate::Connection::query_page).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<R> {
-    /// The rows: as many as LIMIT says, or fewer if there are no more, or if `rows_max`, `bytes_max` or `statement_timeout` ends
+    /// The rows: as many as LIMIT, or fewer if there are no more, or if `rows_max`, `bytes_max` or `statement_timeout` ends
     /// the page.
     pub rows: Vec<R>,
-    /// The token of the next page, in letters, digits, `-` and `_`. `None`: there are no rows behind this page. A full page has one also if it
-    /// is the last one: the next page is empty then. It is valid until the table is altered or dropped. It has the key
-    /// of the last row in it, unencrypted.
+    /// The token of the next page, in letters, digits, `-` and `_`. `None`: there are no rows after this page. A full page always has a token,
+    /// even if it is the last one: then the next page is empty. The token is valid until the table is altered or dropped. It contains the key
+    /// of the last row, unencrypted.
     pub next: Option<String>,
     /// The reads.
     pub stats: Stats,
-    /// Notices for the user: such as that a budget ended the page.
+    /// Notices for the user, for example that a budget ended the page.
     pub notices: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl<R> Page<R> {
 }
 
 impl Page<Row> {
-    /// The page of the same rows, each as an `R`.
+    /// The same page with each row as an `R`.
     pub(crate) fn typed<R: FromRow>(self) -> Result<Page<R>, Error> {
         let Self { rows, next, stats, notices } = self;
         let rows = rows.iter().map(R::from_row).collect::<Result<_, _>>()?;
@@ -45,7 +45,7 @@ impl Page<Row> {
     }
 }
 
-/// The plan, if its rows come one for one from one table in the order in which they are stored.
+/// The plan, if each of its rows is a row of one table, in stored order.
 pub(crate) fn page_plan<'a>(plan: &'a QueryPlan, after: &After) -> Result<&'a Arc<SelectPlan>, Error> {
     let QueryPlan::Direct(select) = plan else {
         return Err(no_page("it is more than rows of one table in the order of its key", after));
@@ -59,13 +59,13 @@ pub(crate) fn page_plan<'a>(plan: &'a QueryPlan, after: &After) -> Result<&'a Ar
     }
 }
 
-/// Refuses pages of rows that take values of sequences: a page that is asked for again would take others.
+/// Refuses pages whose rows take values of sequences: reading a page again would take other values.
 pub(crate) fn check_no_page(query: StatementQuery<'_>) -> Result<(), Error> {
     let refused = |after| Err(no_page("its rows take values of sequences", after));
     query.after().map_or(Ok(()), refused)
 }
 
-/// The error of a query that gives no pages.
+/// The error of a query that cannot be read in pages.
 fn no_page(why: &str, after: &After) -> Error {
     Error::new(ErrorCode::NotSupported, format!("AFTER is not supported for this query: {why}"))
         .at(Some(after.span))
@@ -78,7 +78,7 @@ pub(crate) fn bad_token(why: &str, after: Option<&After>) -> Error {
         .with_help(Some("AFTER NULL is the first page"))
 }
 
-/// The token's text; `None` asks for the first page.
+/// The token's text; `None` means the first page.
 fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Error> {
     let value = match (&after.token, params) {
         (AfterToken::None, _) => return Ok(None),
@@ -93,7 +93,7 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
     }
 }
 
-/// What a token is valid for.
+/// The identity of a query, for which its tokens are valid.
 fn identity((run, views): (&QueryRun<'_>, &[Arc<ViewDef>]), select: &SelectPlan) -> Result<Identity, Error> {
     let StatementQuery::Query(statement) = run.query else {
         return Err(Error::new(ErrorCode::Bug, "a page of rows that a statement writes"));

@@ -1,12 +1,12 @@
-//! Tokens of pages: a query stops behind some rows, and a token tells another statement where to go on.
+//! Tokens of pages: a query stops after some rows, and a later statement continues from the position in the token.
 //!
 //! A token is text in base64url:
 //! ```text
 //! format version | identity of the query | number of the scan | physical key of the last row | checksum
 //!  1 byte        |  8 bytes              |  1 byte            |                              |  4 bytes
 //! ```
-//! The identity is of the query, the values of its parameters and the definition of its table: with another of these, the key is no
-//! place among the rows. A token permits nothing: its key only bounds the ranges that the query's conditions give.
+//! The identity covers the query, the values of its parameters and the definition of its table: if one of these differs, the key is not a
+//! valid position. A token grants no access: its key only narrows the ranges of the query's conditions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,14 +15,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use saltwing_exec::{PageEnd, PagePosition};
 use sha2::{Digest, Sha256};
 
-/// The version of the tokens' form.
+/// The version of the token format.
 const TOKEN_VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// What a token is valid for.
+/// The identity of the query for which a token is valid.
 pub(crate) type Identity = [u8; 8];
 
-/// Where the next page begins; known when the page is read.
+/// The beginning of the next page, which is known after the page is read.
 pub(crate) struct NextPage {
     identity: Identity,
     end: Arc<OnceLock<PageEnd>>,
@@ -37,14 +37,14 @@ impl NextPage {
         self.end.get().map(|end| token(self.identity, &end.position))
     }
 
-    /// What is to be said of a page that is shorter than its LIMIT.
+    /// The notice about a page that a budget or timeout has cut.
     pub(crate) fn notice(&self) -> Option<String> {
         const CUT: &str = "rows_max, bytes_max or statement_timeout ended the page; the next one goes on behind it";
         self.end.get().filter(|end| end.is_cut).map(|_| CUT.to_owned())
     }
 }
 
-/// The identity of what this text tells.
+/// The identity of a query that this text describes.
 pub(crate) fn identity_of(text: &str) -> Identity {
     first_bytes(text.as_bytes())
 }
@@ -63,7 +63,7 @@ fn token(identity: Identity, position: &PagePosition) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The place that a token tells, or why it tells none for a query of this identity.
+/// The position in a token, or the reason why the token is not valid for a query of this identity.
 pub(crate) fn position(identity: Identity, token: &str) -> Result<PagePosition, &'static str> {
     const DAMAGED: &str = "the text behind AFTER is no token of a page, or not the whole of one";
     let bytes = URL_SAFE_NO_PAD.decode(token.trim()).map_err(|_| DAMAGED)?;

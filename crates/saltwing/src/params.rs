@@ -5,7 +5,7 @@ use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 
-/// Values for `?`, `?1`, `$1` by position, or for `:name` by name: a statement takes those of its own form alone.
+/// Values for `?`, `?1`, `$1` by position, or for `:name` by name. A statement accepts only the form of its own parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Params {
     /// By position.
@@ -21,7 +21,7 @@ impl Params {
         Params::Named(pairs.into_iter().map(|(n, v)| (name(n), v.into())).collect())
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Params::Positional(values) => values.is_empty(),
@@ -32,7 +32,7 @@ impl Params {
     /// The values in the order of the parameters' numbers; there are `wanted` parameters.
     ///
     /// # Errors
-    /// Too few, too many, an unknown or a missing name.
+    /// Too few or too many values, an unknown or a missing name.
     pub(crate) fn values(self, parameters: &[Parameter], wanted: usize) -> Result<Vec<Value>, Error> {
         let bad = |message: String| Err(Error::new(ErrorCode::BadParameter, message));
         match self {
@@ -129,7 +129,7 @@ impl<V: Clone + Into<Value>, const N: usize> IntoParams for &[V; N] {
 
 macro_rules! tuples {
     ($(($($name:ident)+))*) => { $(
-        #[allow(non_snake_case)] // each value is named as its type
+        #[allow(non_snake_case)] // each value has the name of its type
         impl<$($name: Into<Value>),+> IntoParams for ($($name,)+) {
             fn into_params(self) -> Params {
                 let ($($name,)+) = self;

@@ -1,4 +1,4 @@
-//! Passwords, and what is kept in their place: verifiers of SCRAM-SHA-256 (RFC 5802, RFC 7677).
+//! Passwords, and the verifiers that are stored instead: SCRAM-SHA-256 (RFC 5802, RFC 7677).
 
 use hmac::{Hmac, Mac};
 use saltwing_types::{ErrorCode, ScramVerifier};
@@ -11,11 +11,11 @@ const SALT_BYTES: usize = 16;
 
 type Key = [u8; 32];
 
-/// The verifier that a statement gives: of a password, or as the text of one.
+/// The verifier from a statement, which gives a password or the text of a verifier.
 ///
 /// # Errors
-/// [`ErrorCode::BadArgument`] for an empty password, for characters that no password may have, and for a text that only begins as a
-/// verifier; [`ErrorCode::Io`] if the system has no random bytes. No error has the text.
+/// [`ErrorCode::BadArgument`] for an empty password, for forbidden characters, and for a text that begins like a verifier but is
+/// not one; [`ErrorCode::Io`] if the system has no random bytes. No error contains the text.
 pub(crate) fn given_verifier(text: &str) -> Result<ScramVerifier, Error> {
     if ScramVerifier::is_meant(text) {
         let (least, most) = (ScramVerifier::ITERATIONS_MIN, ScramVerifier::ITERATIONS_MAX);
@@ -26,7 +26,7 @@ pub(crate) fn given_verifier(text: &str) -> Result<ScramVerifier, Error> {
     verifier(text)
 }
 
-/// The verifier of a password, with a salt of its own.
+/// The verifier of a password, with a new random salt.
 fn verifier(password: &str) -> Result<ScramVerifier, Error> {
     let refused = || {
         bad_password("the password has a character that no password may have").with_help(Some(
@@ -48,7 +48,7 @@ fn bad_password(text: &str) -> Error {
     Error::new(ErrorCode::BadArgument, text)
 }
 
-/// Fills bytes with random ones of the system.
+/// Fills `bytes` with random bytes of the system.
 ///
 /// # Errors
 /// [`ErrorCode::Io`].
@@ -57,15 +57,15 @@ pub(crate) fn fill_randomly(bytes: &mut [u8]) -> Result<(), Error> {
         .map_err(|error| Error::new(ErrorCode::Io, format!("the system gives no random bytes: {error}")))
 }
 
-/// Whether a password is the one of a verifier. It takes as long if it is not.
+/// Whether a password matches a verifier. The time does not depend on the result.
 pub(crate) fn is_password(password: &str, verifier: &ScramVerifier) -> bool {
-    // A verifier from elsewhere may be of a password that cannot be prepared: then of its bytes.
+    // A verifier from another system may be of a password that SASLprep refuses: then it is made from the raw bytes.
     let prepared = stringprep::saslprep(password).unwrap_or_else(|_| password.into());
     let (stored_key, server_key) = keys(prepared.as_bytes(), &verifier.salt, verifier.iterations);
     (stored_key.ct_eq(&verifier.stored_key) & server_key.ct_eq(&verifier.server_key)).into()
 }
 
-/// The verifier that stands for a user who is not there: always the same for a name, and of no password that anybody knows.
+/// A verifier for a user that does not exist: always the same for a name, and without a known password.
 pub(crate) fn made_up_verifier(secret: &Key, name: &str) -> ScramVerifier {
     let name = name.to_lowercase();
     let made_up = |what: &str| hmac(secret, &[what.as_bytes(), b"\0", name.as_bytes()]);
@@ -94,7 +94,7 @@ fn hmac(key: &Key, parts: &[&[u8]]) -> Key {
 mod tests {
     use super::*;
 
-    /// Of the password `pencil`, as PostgreSQL keeps it.
+    /// The verifier of the password `pencil` that PostgreSQL stores.
     const PENCIL: &str = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!((one.iterations, one.salt.len()), (4096, 16));
     }
 
-    /// RFC 4013: the same password in other characters is the same password.
+    /// RFC 4013: equivalent characters make the same password.
     #[test]
     fn passwords_are_prepared() {
         let given = given_verifier("I\u{ad}X \u{2168}").unwrap();
@@ -115,7 +115,7 @@ mod tests {
             let error = given_verifier(wrong).unwrap_err();
             assert_eq!(error.code(), ErrorCode::BadArgument, "{wrong:?}");
         }
-        // Another system may have taken its bytes.
+        // Another system may have used the raw bytes.
         let (stored_key, server_key) = keys("a\nb".as_bytes(), &[1; 16], 4096);
         assert!(is_password("a\nb", &ScramVerifier { iterations: 4096, salt: vec![1; 16], stored_key, server_key }));
     }

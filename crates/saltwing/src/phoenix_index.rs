@@ -5,7 +5,7 @@ use saltwing_types::{ColumnDef, IndexDef, SortOrder, TableDef};
 
 use crate::phoenix_name::{phoenix_column, phoenix_name, phoenix_path};
 
-/// The CREATE INDEX of each index of a table, and comments about what Phoenix does not have.
+/// The CREATE INDEX of each index of a table, and comments about parts that Phoenix does not support.
 pub(crate) fn index_lines(def: &TableDef) -> Vec<String> {
     def.indexes.iter().flat_map(|index| lines(def, index)).collect()
 }

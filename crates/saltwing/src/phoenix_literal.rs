@@ -1,4 +1,4 @@
-//! Values and types as Apache Phoenix's SQL writes them.
+//! Values and types in the SQL of Apache Phoenix.
 
 use saltwing_types::value::Timestamp;
 use saltwing_types::{SqlType, Value, datetime, text};
@@ -6,20 +6,20 @@ use saltwing_types::{SqlType, Value, datetime, text};
 /// The first instant of the Gregorian calendar: Phoenix reads dates before it by the Julian one.
 const GREGORIAN_FROM_MS: i64 = -12_219_292_800_000;
 
-/// A value in Phoenix's SQL, and what it lacks.
+/// A value in Phoenix's SQL, and a note about information that is lost.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhoenixLiteral {
     pub(crate) text: String,
     pub(crate) notes: Vec<String>,
 }
 
-/// The type of Phoenix's that takes a type's values; with what is to be known where it is another one.
+/// The Phoenix type for the values of a type, with a note if the two differ.
 pub(crate) fn phoenix_type(ty: SqlType) -> (String, Option<&'static str>) {
     match ty {
         SqlType::Json => ("VARCHAR".into(), Some("a VARCHAR in Phoenix")),
         SqlType::Interval => ("VARCHAR".into(), Some("its text in Phoenix, which has no such type")),
         SqlType::Uuid => ("BINARY(16)".into(), Some("its bytes in Phoenix, which has no such type")),
-        // Phoenix's DECIMAL has up to 38 digits, as this one.
+        // Phoenix's DECIMAL has up to 38 digits, like ours.
         SqlType::Array(element, _)
             if !matches!(element.sql_type(), SqlType::Json | SqlType::Interval | SqlType::Uuid) =>
         {

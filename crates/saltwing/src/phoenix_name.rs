@@ -1,8 +1,8 @@
-//! Names as Phoenix reads them: in quotes where its grammar wants them.
+//! Names in Phoenix's SQL, quoted if its grammar requires it.
 
 use saltwing_types::{ColumnDef, TableDef, TableName};
 
-/// The words that are no names without quotes. Asked of Phoenix 5.2.1: each was refused as a column of a SELECT, or was read as a
+/// The words that must be quoted as names. Tested with Phoenix 5.2.1: it refused each as a column of a SELECT, or read it as a
 /// literal.
 #[rustfmt::skip]
 const RESERVED: [&str; 133] = [
@@ -19,7 +19,7 @@ const RESERVED: [&str; 133] = [
     "USE", "USING", "VALUE", "VALUES", "VIEW", "WHEN", "WHERE", "WITH", "WITHIN",
 ];
 
-/// A name, in quotes if Phoenix does not read it without.
+/// A name, in quotes if Phoenix needs them.
 pub(crate) fn phoenix_name(name: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part);
@@ -27,17 +27,17 @@ pub(crate) fn phoenix_name(name: &str) -> String {
     if is_plain && !is_reserved { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The name of a table or a sequence, behind that of its schema.
+/// The name of a table or a sequence, after the name of its schema.
 pub(crate) fn phoenix_path(name: &TableName) -> String {
     path(name.schema.as_deref(), &name.name)
 }
 
-/// The name of a column, behind that of its family if a statement needs this.
+/// The name of a column, after the name of its family if a statement needs this.
 pub(crate) fn phoenix_column(def: &TableDef, column: &ColumnDef) -> String {
     path(def.needed_family(column), &column.name)
 }
 
-/// A name behind a qualifier.
+/// A name after a qualifier.
 pub(crate) fn path(qualifier: Option<&str>, name: &str) -> String {
     match qualifier {
         Some(qualifier) => format!("{}.{}", phoenix_name(qualifier), phoenix_name(name)),

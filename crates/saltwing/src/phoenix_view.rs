@@ -8,8 +8,8 @@ use saltwing_types::{TableDef, TableName, ViewDef};
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_name, phoenix_path};
 
-/// CREATE VIEW for the views that Phoenix can have, each behind those that it uses, and a comment for each of the others.
-/// `is_exported` tells the tables that Phoenix can have.
+/// CREATE VIEW for each view that Phoenix supports, after the views that it uses, and a comment for each other view.
+/// `is_exported` returns whether Phoenix supports a table.
 pub(crate) fn view_lines(
     catalog: &dyn CatalogReader,
     is_in: impl Fn(&TableName) -> bool,
@@ -32,7 +32,7 @@ pub(crate) fn view_lines(
     Ok(lines)
 }
 
-/// CREATE VIEW, and comments on what is missing in it.
+/// CREATE VIEW, with comments on the parts that are left out.
 fn created(view: &ViewDef, plain: &PlainView) -> Vec<String> {
     let (name, mut lines) = (phoenix_path(&view.name), Vec::new());
     let mut own = Vec::with_capacity(plain.own.len());
@@ -57,7 +57,7 @@ fn written(column: &ColumnName) -> String {
     path(column.family.as_ref().map(|family| family.text.as_str()), &column.name.text)
 }
 
-/// A comment on a view that is none of Phoenix's.
+/// The comment for a view that Phoenix does not support.
 fn left_out(view: &ViewDef) -> String {
     let query = view.query.replace('\n', " ");
     format!(

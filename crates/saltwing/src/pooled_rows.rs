@@ -9,14 +9,14 @@ use saltwing_types::ErrorCode;
 use crate::Error;
 use crate::shared::Shared;
 
-/// Gives the next batch.
+/// Reads the next batch.
 pub(crate) type BatchReader = Box<dyn FnMut() -> Result<Option<RecordBatch>, Error> + Send>;
 
-/// Rows that are read on the library's threads: each batch by a task of its own, one batch ahead of the reader. Between two batches they
-/// hold no thread, so that any number of results may be open.
+/// Rows that are read on the library's threads: each batch by a task of its own, one batch ahead of the caller. Between two batches the
+/// result holds no thread, so any number of results may be open.
 pub(crate) struct PooledRows {
     rows: Rows,
-    /// A closed database has no threads any more: then the caller's thread reads.
+    /// Empty after the database is closed: then the caller's thread reads.
     shared: Weak<Shared>,
 }
 
@@ -28,17 +28,17 @@ enum Rows {
     Ended,
 }
 
-/// The rows that are still to be read.
+/// The source of the remaining rows.
 struct Unread {
     next: BatchReader,
     context: Option<ScanContext>,
 }
 
-/// What a task sends.
+/// The message of a task.
 enum Sent {
     /// The next batch, and the rows after it.
     Read(Result<Option<RecordBatch>, Error>, Unread),
-    /// The rows, of a task that the closing database dropped before it began.
+    /// The source of the rows, if the closing database dropped the task before it began.
     Dropped(Unread),
 }
 
@@ -60,7 +60,7 @@ impl Unread {
 impl Task {
     fn run(mut self) {
         if let Some(unread) = self.unread.take() {
-            // A receiver that is gone wants no rows.
+            // If the receiver is gone, the rows are not needed.
             let _ = self.sender.send_blocking(unread.read());
         }
     }
@@ -69,14 +69,14 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         if let Some(unread) = self.unread.take() {
-            // The channel has room: a task sends once.
+            // The channel has room, because a task sends once.
             let _ = self.sender.try_send(Sent::Dropped(unread));
         }
     }
 }
 
 impl PooledRows {
-    /// Begins to read these rows.
+    /// Starts to read rows.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -87,7 +87,7 @@ impl PooledRows {
         Ok(this)
     }
 
-    /// Lets a task read the next batch.
+    /// Starts a task that reads the next batch.
     fn read_ahead(&mut self) -> Result<(), Error> {
         let Some(shared) = self.shared.upgrade() else { return Ok(()) };
         self.rows = match std::mem::replace(&mut self.rows, Rows::Ended) {
@@ -102,7 +102,7 @@ impl PooledRows {
         Ok(())
     }
 
-    /// The next batch. A future that is dropped before it is ready loses no rows.
+    /// The next batch. No rows are lost if the future is dropped before it is ready.
     pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         let sent = match &self.rows {
             Rows::Reading(receiver) => receiver.recv().await.ok(),
@@ -111,7 +111,7 @@ impl PooledRows {
         self.take(sent)
     }
 
-    /// Takes what a task has sent, if one was running.
+    /// Handles the message of a task, if one was running.
     fn take(&mut self, sent: Option<Sent>) -> Result<Option<RecordBatch>, Error> {
         let sent = match (sent, std::mem::replace(&mut self.rows, Rows::Ended)) {
             (Some(sent), _) => sent,

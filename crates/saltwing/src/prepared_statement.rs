@@ -15,7 +15,7 @@ use crate::statement::Description;
 use crate::{ArrowRows, Connection, Error, FromRow, Row, Rows, TypedRows, blocking};
 
 impl Connection {
-    /// Checks a statement once, to run it often.
+    /// Parses and checks a statement once, to run it often.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
@@ -23,10 +23,10 @@ impl Connection {
         self.prepare_typed(sql, &[]).await
     }
 
-    /// Checks a statement once, whose parameters have these types: see [`blocking::Connection::prepare_typed`].
+    /// As [`Connection::prepare`], with types for the parameters: see [`blocking::Connection::prepare_typed`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub async fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
         let (sql, types) = (sql.to_owned(), types.to_vec());
         let statement = call_anywhere(self.session(), move |connection| connection.prepare_typed(&sql, &types)).await?;
@@ -41,7 +41,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Runs it.
+    /// Runs the statement, and reads its rows, if it has any, to the end.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -49,7 +49,7 @@ impl Statement {
         self.call(params, blocking::Statement::execute).await
     }
 
-    /// Runs it for its rows.
+    /// Runs the statement, which must return rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -57,7 +57,7 @@ impl Statement {
         self.call(params, blocking::Statement::query).await?.pooled(self.session().shared())
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
+    /// Runs the statement, which must return exactly one row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
@@ -65,7 +65,7 @@ impl Statement {
         self.call(params, blocking::Statement::query_one::<Row>).await?.to()
     }
 
-    /// As `query_one`, where there may be no row.
+    /// As `query_one`, but the statement may return no row.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
@@ -73,7 +73,7 @@ impl Statement {
         self.call(params, blocking::Statement::query_opt::<Row>).await?.map(|row| row.to()).transpose()
     }
 
-    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    /// Runs the statement for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -81,7 +81,7 @@ impl Statement {
         self.query(params).await.map(TypedRows::new)
     }
 
-    /// Runs it, whatever it is: rows if it gives some.
+    /// Runs a statement of any kind; the response has rows if the statement returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -89,7 +89,7 @@ impl Statement {
         self.call(params, blocking::Statement::run).await?.pooled(self.session().shared())
     }
 
-    /// Runs it for its rows, as Arrow batches.
+    /// Runs the statement for its rows, as Arrow batches.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -101,7 +101,7 @@ impl Statement {
         self.blocking.prepared.session()
     }
 
-    /// One of the blocking calls that take the parameters.
+    /// Runs a blocking call that takes the parameters.
     async fn call<T: Send + 'static>(
         &self,
         params: impl IntoParams,
@@ -111,8 +111,9 @@ impl Statement {
         call(self.session(), move |connection| run(&statement.on(connection), params)).await
     }
 
-    /// The same statement on another connection, such as a [`Transaction`](crate::Transaction). A statement runs on the connection that prepared it, and in
-    /// the transaction that this has open by `BEGIN`; it is no part of a transaction that is a connection of its own.
+    /// The same statement on another connection, such as a [`Transaction`](crate::Transaction). Without this call, a statement runs on the connection
+    /// that prepared it, and in the transaction that `BEGIN` has opened there, but not in a [`Transaction`](crate::Transaction), which is a
+    /// connection of its own.
     ///
     /// Cheap. The statement keeps its text and its plans; names, settings and temporary tables are those of the other connection.
     ///
@@ -137,19 +138,19 @@ impl Statement {
         Self { blocking: Arc::new(self.blocking.on(&connection.blocking)) }
     }
 
-    /// How many parameters it has.
+    /// The number of parameters.
     pub fn parameter_count(&self) -> usize {
         self.blocking.parameter_count()
     }
 
-    /// Its parameters and columns at the time of its preparation.
+    /// The parameters and columns of the statement at the time of its preparation.
     pub fn description(&self) -> &Description {
         self.blocking.description()
     }
 }
 
 impl blocking::Connection {
-    /// Checks a statement once, to run it often.
+    /// Parses and checks a statement once, to run it often.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
@@ -157,8 +158,9 @@ impl blocking::Connection {
         self.prepare_typed(sql, &[])
     }
 
-    /// Checks a statement once, whose parameters have these types, by number from 0; `None`, and the end of the list, leave the type to the
-    /// statement. A value is then cast to the type of its parameter, and the columns of the result have the same types in all runs.
+    /// Parses and checks a statement once. `types` are the types of its parameters, in order; for `None`, and for parameters after the end of the
+    /// list, the statement determines the type. Values are cast to the types of their parameters, and the columns of the result have the same types
+    /// in all runs.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -188,7 +190,7 @@ pub struct BlockingStatement {
 }
 
 impl BlockingStatement {
-    /// Runs it.
+    /// Runs the statement, and reads its rows, if it has any, to the end.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -196,7 +198,7 @@ impl BlockingStatement {
         self.prepared.execute(params.into_params())
     }
 
-    /// Runs it for its rows.
+    /// Runs the statement, which must return rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -204,7 +206,7 @@ impl BlockingStatement {
         Ok(blocking::Rows::new(self.prepared.query(params.into_params())?))
     }
 
-    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
+    /// Runs the statement, which must return exactly one row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
@@ -212,7 +214,7 @@ impl BlockingStatement {
         self.query_opt(params)?.ok_or_else(no_row)
     }
 
-    /// As `query_one`, where there may be no row.
+    /// As `query_one`, but the statement may return no row.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
@@ -220,7 +222,7 @@ impl BlockingStatement {
         self.query(params)?.only()
     }
 
-    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    /// Runs the statement for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -228,7 +230,7 @@ impl BlockingStatement {
         self.query(params).map(blocking::TypedRows::new)
     }
 
-    /// Runs it, whatever it is: rows if it gives some.
+    /// Runs a statement of any kind; the response has rows if the statement returns rows.
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -236,7 +238,7 @@ impl BlockingStatement {
         self.prepared.run(params.into_params()).map(Response::from)
     }
 
-    /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
+    /// Runs the statement for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
@@ -263,12 +265,12 @@ impl BlockingStatement {
         Self { prepared: self.prepared.on(&connection.session) }
     }
 
-    /// How many parameters it has.
+    /// The number of parameters.
     pub fn parameter_count(&self) -> usize {
         self.prepared.parameter_count()
     }
 
-    /// Its parameters and columns at the time of its preparation.
+    /// The parameters and columns of the statement at the time of its preparation.
     pub fn description(&self) -> &Description {
         self.prepared.description()
     }

@@ -1,30 +1,30 @@
-//! How far a long statement is.
+//! The progress of long statements.
 
 use parking_lot::Mutex;
 
-/// How far a COPY FROM is.
+/// The progress of a COPY FROM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyProgress {
     /// Rows committed.
     pub rows: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Bytes of the file, if that is known.
+    /// Bytes of the file, if its size is known.
     pub bytes_total: Option<u64>,
 }
 
-/// How far the build of an index is: a CREATE INDEX, or an ALTER INDEX REBUILD.
+/// The progress of an index build: a CREATE INDEX, or an ALTER INDEX REBUILD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexProgress {
-    /// Rows that were read, and whose entries are committed.
+    /// Rows whose entries are committed.
     pub rows: u64,
-    /// About how many rows the table has: other statements may write meanwhile.
+    /// The approximate number of rows of the table, which other statements may change meanwhile.
     pub rows_estimated: u64,
 }
 
 type Report<P> = Mutex<Option<Box<dyn Fn(P) + Send + Sync>>>;
 
-/// Where the statements of a connection tell how far they are.
+/// The callbacks to which the statements of a connection report their progress.
 #[derive(Default)]
 pub(crate) struct ProgressReports {
     copy: Report<CopyProgress>,

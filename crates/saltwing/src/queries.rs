@@ -1,4 +1,4 @@
-//! Runs queries, by the plans that are kept for them if there are any.
+//! Runs queries, with their cached plans if there are any.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::settings::ExecutorChoice;
 use crate::statement_cache::CachedStatement;
 use crate::statement_plans::{ReadyPlan, StatementPlans};
 
-/// A query that may have run before: its plan is used again where it still holds.
+/// Runs a query that may have run before. Its cached plan is used if it is still valid.
 pub(crate) fn run_known_query(
     session: &Session,
     statement: &QueryStatement,
@@ -71,7 +71,7 @@ fn run_as_known(
         && may_read_at_once(session, 1)
         && !plan.access().table().is_attached()
     {
-        // It is read at once, so it needs no cancellation and has no notice at its end.
+        // The row is read at once, so the statement needs no cancellation and has no notice at its end.
         return match plan.point(&*session.shared().tables, row_key).map_err(Error::from) {
             Ok(row) => Ok(session.read_at_once(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values)))),
             Err(error) if error.code() == ErrorCode::Conflict => run_anew(),
@@ -79,11 +79,11 @@ fn run_as_known(
         };
     }
     let snapshot = session.snapshot()?;
-    // Rows are not read by a definition that is older than they are.
+    // Rows must not be read with a definition that is older than they are.
     if session.catalog_version() != catalog.version() {
         return run_anew();
     }
-    // A part of the key is known only if the access is allowed. Each row may come with an entry that names it.
+    // A part of the key is known only if the access is allowed. For each row, an index entry may be read as well.
     if may_read_at_once(session, 2 * FEW_ROWS as u64)
         && let Some(few) = plan.few(&snapshot, part.as_ref())?
     {
@@ -91,7 +91,7 @@ fn run_as_known(
     }
     let context = begin();
     let notices = match plan.access().access().verdict.allowed {
-        // An allowed access needs no override.
+        // An allowed access does not depend on the guard's overrides.
         Some(true) => None,
         _ => plan.access().judge_with(&session.guard_of(statement.into(), &*catalog)?)?,
     };
@@ -102,7 +102,7 @@ fn run_as_known(
     Ok(start_planned(session, &plan, part, snapshot, context, notices)?.or_again(again))
 }
 
-/// Whether a statement that reads `rows_most` rows at most needs no context: nothing limits it, notices it or cancels it.
+/// Whether a statement that reads at most `rows_most` rows needs no context: no limit, notice or cancellation applies to it.
 fn may_read_at_once(session: &Session, rows_most: u64) -> bool {
     session.read_settings(|settings| settings.allows_unmetered(rows_most)) && !session.is_within_transaction()
 }
@@ -124,7 +124,7 @@ fn run_query_in(
     query_run(session, statement, Params::Given(params), &context)?.start_run(context)
 }
 
-/// Starts the query of a write by the plan that is kept for it; `None` if it must be planned from its text.
+/// Starts the query of a write with its cached plan; `None` if the query must be planned from its text.
 pub(crate) fn start_kept(
     session: &Session,
     (query, plans): (StatementQuery<'_>, &StatementPlans),
@@ -133,7 +133,7 @@ pub(crate) fn start_kept(
     (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
     verb: HintVerb,
 ) -> Result<Option<RowsOutcome>, Error> {
-    // Without the relational engine's functions, `now()` is nothing to it.
+    // The plan has no functions of the relational engine, so it does not need `now()`.
     if executor(session) == ExecutorChoice::DataFusion {
         return Ok(None);
     }
@@ -149,7 +149,7 @@ pub(crate) fn start_kept(
     start_planned(session, &plan, part, snapshot, context, notices).map(Some)
 }
 
-/// What begins a cached query with these values again in the relational engine.
+/// The means to begin a cached query again, with these values, in the relational engine.
 fn known_again(
     session: &Session,
     known: &Arc<CachedStatement>,
@@ -164,7 +164,7 @@ fn known_again(
         };
         let values = Params::Given(ParamValues { values: &values, types: &known.types });
         let run = query_run_on(&session, snapshot, query, values, &context)?;
-        // A plan is kept only of a query whose subqueries run with it.
+        // Only a query without subqueries that run before it has a cached plan.
         let query = run.bound()?.query;
         run.again(query, context)()
     })

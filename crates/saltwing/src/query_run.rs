@@ -1,4 +1,4 @@
-//! A query with everything that decides how it runs, and how it is planned and started.
+//! Plans and starts one query: the query with its snapshot, catalog, guard and executor.
 
 use std::sync::Arc;
 
@@ -20,26 +20,26 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) session: &'a Session,
     pub(crate) query: StatementQuery<'a>,
     pub(crate) params: Params<'a>,
-    /// Of the moment of the catalog, or earlier: its rows are known by their definitions or later ones.
+    /// The rows, not newer than `catalog`, so that it, or a later catalog, has the definitions of all these rows.
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<dyn CatalogReader>,
-    /// The notices about the files that it reads, whose columns are known for this run alone; `None` if it reads none.
+    /// The notices about the files that the query reads, whose columns are known only for this run; `None` if it reads no files.
     pub(crate) files: Option<Arc<[String]>>,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
-    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
-    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // the relational engine alone has such functions
+    /// The value of `now()`, in milliseconds since 1970; `None` is the time of planning.
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // only the relational engine has such functions
     pub(crate) now_ms: Option<i64>,
 }
 
 /// The purpose of planning a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It is run.
+    /// The query runs.
     Execute,
-    /// It is judged, and not run.
+    /// The guard judges the query, and it does not run.
     Judge,
-    /// It is explained: nothing is refused.
+    /// The query is explained: the guard refuses nothing.
     Explain,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn executor(session: &Session) -> ExecutorChoice {
     session.read_settings(|settings| settings.executor)
 }
 
-/// A query with the rows, the catalog and the overrides as they are now.
+/// A query with the current rows, catalog and guard of the session.
 pub(crate) fn query_run<'a>(
     session: &'a Session,
     query: impl Into<StatementQuery<'a>>,
@@ -58,7 +58,7 @@ pub(crate) fn query_run<'a>(
     query_run_at(session, moment, query, params, context)
 }
 
-/// The same over rows that were taken before.
+/// The same over an existing snapshot.
 pub(crate) fn query_run_on<'a>(
     session: &'a Session,
     snapshot: Arc<dyn Snapshot>,
@@ -69,7 +69,7 @@ pub(crate) fn query_run_on<'a>(
     query_run_at(session, (snapshot, session.catalog()?), query, params, context)
 }
 
-/// The same over rows and definitions that were taken before.
+/// The same over an existing snapshot and catalog.
 pub(crate) fn query_run_at<'a>(
     session: &'a Session,
     (snapshot, mut catalog): (Arc<dyn Snapshot>, Arc<dyn CatalogReader>),
@@ -113,10 +113,10 @@ fn not_supported(what: &str, span: Span, help: &str) -> Error {
 }
 
 impl QueryRun<'_> {
-    /// Runs the subqueries that run by themselves, and starts the query around them.
+    /// Runs the uncorrelated subqueries, and starts the query around them.
     pub(crate) fn start_run(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
         let (mut root, reads) = self.with_subqueries(&context, Purpose::Execute)?;
-        // An error of a sequence comes before a refusal by the guard.
+        // Errors of sequences take precedence over a refusal by the guard.
         let sequencing = root.draw.take().map(|draw| self.sequencing(&draw, &root.query)).transpose()?;
         let plan = self.plan_query(&root.query, &context, Purpose::Execute)?;
         let mut rows = self.start_root(&plan, root, context)?;
@@ -128,7 +128,7 @@ impl QueryRun<'_> {
         Ok(sequencing.into_iter().fold(rows, |rows, sequencing| sequencing.over(rows)))
     }
 
-    /// The query, bound, and the subqueries that run before it.
+    /// The bound query, with the subqueries that run before it.
     ///
     /// # Errors
     /// Errors of the query.
@@ -137,7 +137,7 @@ impl QueryRun<'_> {
         Ok(query(self.query, &*self.catalog, engine, self.params)?)
     }
 
-    /// The query as the direct path runs it; `None` when it is not for it.
+    /// The plan of the direct path; `None` if the direct path does not run the query.
     ///
     /// # Errors
     /// 0A000 if only the direct path is requested and it cannot run the query.
@@ -160,12 +160,12 @@ impl QueryRun<'_> {
         }
     }
 
-    /// The query as steps over the rows of a system table; `None` if it is none, or the relational engine is requested.
+    /// The query as steps over the rows of a system table; `None` if it reads no system table, or the relational engine is requested.
     pub(crate) fn plan_system(&self, bound: &BoundQuery) -> Option<SystemQuery> {
         SystemQuery::of(bound).filter(|_| self.executor != ExecutorChoice::DataFusion)
     }
 
-    /// Runs a query over a system table. Its rows are ready.
+    /// Runs a query over a system table, and returns its complete rows.
     pub(crate) fn start_system(&self, query: &SystemQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
         let _statement = context.enter();
         let rows = query.table.rows(&SystemFacts::of(&*self.catalog), &query.read)?;

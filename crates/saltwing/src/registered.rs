@@ -1,4 +1,4 @@
-//! Functions and Arrow tables of the program, for use in queries.
+//! Functions and Arrow tables that the program registers for queries.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::arrow_column::converted;
 use crate::session::Session;
 use crate::{Connection, Error, FromValue, blocking};
 
-/// A type of a registered function's arguments and results; `Option` of it takes and gives NULL.
+/// A type of a registered function's arguments and results; its `Option` accepts and returns NULL.
 pub trait FunctionType: FromValue + Into<Value> {
     /// The SQL type.
     const TYPE: SqlType;
-    /// Whether NULL is a value of it.
+    /// Whether the type can hold NULL.
     const TAKES_NULL: bool = false;
 }
 
@@ -63,7 +63,7 @@ pub trait FunctionResult {
     /// The value, or the error's text.
     ///
     /// # Errors
-    /// The function's.
+    /// The error of the function.
     fn into_value(self) -> Result<Value, String>;
 }
 
@@ -87,16 +87,16 @@ pub trait ScalarFunction<A>: Send + Sync + 'static {
     const PARAMETERS: &'static [SqlType];
     /// The type of the result.
     const RESULT: SqlType;
-    /// Computes a call; NULL if an argument is NULL that is no `Option`.
+    /// Computes a call; NULL if an argument is NULL and its type is not an `Option`.
     ///
     /// # Errors
-    /// The function's.
+    /// The error of the function.
     fn call(&self, arguments: Vec<Value>) -> Result<Value, String>;
 }
 
 macro_rules! scalar_functions {
     ($(($($name:ident)*))*) => { $(
-        #[allow(non_snake_case, unused_mut, unused_variables)] // each argument is named as its type
+        #[allow(non_snake_case, unused_mut, unused_variables)] // each argument has the name of its type
         impl<Closure, R, $($name),*> ScalarFunction<($($name,)*)> for Closure
         where
             Closure: Fn($($name),*) -> R + Send + Sync + 'static,
@@ -173,7 +173,7 @@ fn register_arrow(session: &Session, name: &str, schema: &SchemaRef, batches: &[
 /// The SQL types of the columns.
 ///
 /// # Errors
-/// No columns, two of one name, a type that SQL lacks.
+/// No columns, two columns with one name, a type that SQL lacks.
 fn columns_of(schema: &SchemaRef) -> Result<Vec<SqlType>, Error> {
     let mut names = std::collections::HashSet::new();
     let column = |field: &Arc<Field>| {
@@ -192,7 +192,7 @@ fn columns_of(schema: &SchemaRef) -> Result<Vec<SqlType>, Error> {
 }
 
 impl blocking::Connection {
-    /// Makes a closure a scalar function of SQL, for all connections of the database until it is closed.
+    /// Registers a closure as a scalar function of SQL, for all connections of the database until it is closed.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -211,12 +211,13 @@ impl blocking::Connection {
     /// # }
     /// ```
     ///
-    /// The types of the closure are the function's signature; arguments are converted to them. A call is NULL if an argument is NULL whose type is no `Option`.
-    /// The relational engine runs queries with such a function, and no part of a condition with one bounds a key. `volatility` must be true: calls of an
-    /// immutable function may be computed once, while planning. The closure runs on several threads; its panic is an error of the statement.
+    /// The types of the closure are the function's signature; arguments are converted to them. A call is NULL if an argument is NULL and its type is
+    /// not an `Option`. Queries with such a function run in the relational engine, and a comparison with a call bounds no key. `volatility` must be
+    /// correct: calls of an immutable function may be computed once, while planning. The closure runs on several threads; a panic in it is an error
+    /// of the statement.
     ///
     /// # Errors
-    /// `duplicate_function` for a name that a function has; `bad_argument` for a name that needs quotes.
+    /// `duplicate_function` for the name of an existing function; `bad_argument` for a name that needs quotes.
     pub fn register_function<A>(
         &self,
         name: &str,
@@ -226,7 +227,7 @@ impl blocking::Connection {
         register_function(&self.session, name, volatility, function)
     }
 
-    /// Gives Arrow batches a name by which queries read them as a table, for all connections of the database until it is closed.
+    /// Registers Arrow batches as a table that queries can read by its name, for all connections of the database until it is closed.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -245,9 +246,9 @@ impl blocking::Connection {
     /// # }
     /// ```
     ///
-    /// The batches are shared, not copied, unless a column's type is converted to that of its SQL type. Another registration under the name replaces
-    /// it; statements that run keep the batches with which they began. The table cannot be written, and is in no list of tables; the guard does not
-    /// judge its reads. If a stored table is made later with the name, queries read that one.
+    /// The batches are shared, not copied, except for columns that are converted to the Arrow type of their SQL type. Another registration with the
+    /// same name replaces the table; running statements keep the batches with which they began. The table cannot be written, and lists of tables do
+    /// not show it; the guard does not check its reads. If a stored table is created with the name later, queries read the stored table.
     ///
     /// # Errors
     /// `duplicate_table` for the name of a stored table; `not_supported` for a type that SQL lacks; `duplicate_column`.
@@ -269,7 +270,7 @@ impl Connection {
     /// As [`blocking::Connection::register_function`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub fn register_function<A>(
         &self,
         name: &str,
@@ -282,7 +283,7 @@ impl Connection {
     /// As [`blocking::Connection::register_arrow`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
         self.blocking.register_arrow(name, schema, batches)
     }
@@ -290,7 +291,7 @@ impl Connection {
     /// As [`blocking::Connection::unregister_arrow`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the blocking method.
     pub fn unregister_arrow(&self, name: &str) -> Result<(), Error> {
         self.blocking.unregister_arrow(name)
     }

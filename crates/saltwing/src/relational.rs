@@ -1,4 +1,4 @@
-//! Queries that the direct path cannot run.
+//! Runs queries in the relational engine, for which the direct path has no plan.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::query_run::{Purpose, QueryRun, query_run_at};
 use crate::session::Session;
 use crate::statement_plans::{PlanCache, RelationalTemplate};
 
-/// Batches that wait for a reader.
+/// Most batches that wait for the reader.
 const BATCHES_AHEAD: usize = 2;
 
 impl From<RelationalError> for Error {
@@ -45,9 +45,9 @@ impl From<RelationalError> for Error {
     }
 }
 
-/// Runs a query by the plan that is kept for it; `None` where there is none, and it must be planned from its text.
+/// Runs a query with its cached plan; `None` if there is no such plan, and the query must be planned from its text.
 ///
-/// A query with parameters is planned to be kept when it runs for the second time, one without at once.
+/// A query without parameters gets a cached plan at its first run, a query with parameters at its second.
 pub(crate) fn run_kept(
     session: &Session,
     statement: &QueryStatement,
@@ -72,7 +72,7 @@ pub(crate) fn run_kept(
             };
             let template = root?.and_then(|root| run.template(&root, &values, context.clone()));
             let Some(template) = template.map(Arc::new) else {
-                // Planning may have been stopped: that says nothing about the plan.
+                // If planning was stopped, nothing is known about the plan.
                 context.check()?;
                 plans.set_relational(RelationalTemplate::Never);
                 return Ok(None);
@@ -86,7 +86,7 @@ pub(crate) fn run_kept(
     match template.bind(binding)? {
         Some(planned) => start_relational(session, &RelationalPlan(Arc::new(planned)), context).map(Some),
         None => {
-            // The template does not fit these tables or values, and probably not those of the next runs either.
+            // The template does not fit these tables or values, and probably not those of later runs.
             plans.set_relational(RelationalTemplate::SeenOnce);
             Ok(None)
         }
@@ -115,7 +115,7 @@ fn pump(
     let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
     session.shared().pools.engine()?.spawn(async move {
         let rows = AssertUnwindSafe(send_batches(planned, &sender));
-        // Without an error the reader would take the rows so far for all of them.
+        // Without an error the reader would take the rows so far for the whole result.
         if rows.catch_unwind().await.is_err() {
             let error = Error::new(ErrorCode::Bug, "the relational engine panicked while it ran the query");
             let _ = sender.send(Err(error)).await;
@@ -124,7 +124,7 @@ fn pump(
     Ok(receiver)
 }
 
-/// Sends the batches of a plan, the last one an error if it fails. A reader that is gone needs no error.
+/// Sends the batches of a plan, and an error if the plan fails. If the reader is gone, errors of sending do not matter.
 async fn send_batches(planned: Arc<Planned>, sender: &async_channel::Sender<Result<RecordBatch, Error>>) {
     let mut stream = match planned.stream() {
         Ok(stream) => stream,
@@ -168,12 +168,12 @@ impl RelationalPlan {
         self.0.columns().into()
     }
 
-    /// The types of its parameters without values.
+    /// The types of the parameters that have no values.
     pub(crate) fn parameters(&self) -> &ParameterTypes {
         self.0.parameters()
     }
 
-    /// The accesses of its tables; with counters if the plan `ran`.
+    /// The accesses of the plan's tables; with counters if the plan `ran`.
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
         Explained { executor: "datafusion", direct: None, reports, plan, effects: Vec::new(), subqueries: Vec::new() }
@@ -181,7 +181,7 @@ impl RelationalPlan {
 }
 
 impl QueryRun<'_> {
-    /// The plan of a query for all its runs, made with an eye to these values.
+    /// A plan for all runs of a query. These values serve its estimates.
     fn template(&self, root: &RootQuery, values: &[Value], context: ScanContext) -> Option<Template> {
         if self.files.is_some() || !root.has_one_plan() {
             return None;
@@ -190,11 +190,11 @@ impl QueryRun<'_> {
         self.plan_in(root.query.clone(), context, mode).ok()?.into_template()
     }
 
-    /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.
+    /// The plan of a query whose parameters have no values; `None` if the query cannot be planned without values.
     ///
     /// # Errors
-    /// What is wrong with the query whatever its values are. Without a value a parameter may have no type: an error that
-    /// may come from that shows when the query runs.
+    /// Errors that the query has with all values. A parameter without a value may have no type: an error that
+    /// may result from a missing type is reported only when the query runs.
     pub(crate) fn judge_relational(
         &self,
         query: BoundQuery,
@@ -219,7 +219,7 @@ impl QueryRun<'_> {
         Ok(RelationalPlan(Arc::new(planned)))
     }
 
-    /// What begins a query again in this engine if the direct path has no memory for its groups.
+    /// The means to begin a query again in this engine if the direct path runs out of memory for groups.
     pub(crate) fn again(&self, query: BoundQuery, context: ScanContext) -> Again {
         let mode = PlanMode { mode: Mode::Execute, samples: &[] };
         let (session, request) = (self.session.clone(), self.request(query, context.clone(), mode));

@@ -12,10 +12,10 @@ pub fn write_text(array: &dyn Array, row: usize, ty: SqlType, out: &mut String) 
     Ok(saltwing_expr::write_text(array, row, ty, out)?)
 }
 
-/// Writes the rows of a result as JSON objects. The keys are the labels, in the order of the columns; a label that repeats is a key that
-/// repeats.
+/// Writes the rows of a result as JSON objects. The keys are the labels, in the order of the columns; a repeated label is a repeated
+/// key.
 ///
-/// Numbers keep all their digits; what JSON has no number for (NaN, the infinities) is a string, as dates and bytes are.
+/// Numbers keep all their digits; NaN and the infinities, which JSON lacks, are strings, as are dates and bytes.
 ///
 /// ```
 /// # fn main() -> Result<(), saltwing::Error> {
@@ -35,12 +35,12 @@ pub fn write_text(array: &dyn Array, row: usize, ty: SqlType, out: &mut String) 
 pub struct JsonObjects(saltwing_expr::JsonObjects);
 
 impl JsonObjects {
-    /// Objects of rows with these columns.
+    /// A writer for rows with these columns.
     pub fn of(columns: &[ResultColumn]) -> Self {
         Self(saltwing_expr::JsonObjects::new(columns.iter().map(|column| (column.label.as_str(), column.ty))))
     }
 
-    /// Appends a row of a batch of the columns.
+    /// Appends the object of a row of a batch with these columns.
     ///
     /// # Errors
     /// As [`write_text`].

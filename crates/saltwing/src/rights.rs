@@ -1,11 +1,11 @@
 //! Rights: whether the user of a session may run a statement.
 //!
 //! # Laws
-//! 1. Every statement is checked before it runs, and before a plan is looked for that was kept of it.
-//! 2. What was found holds for one user, one version of the definitions and one version of the grants.
-//! 3. A refusal of an object that the statement names comes before other errors of the statement, which may tell what is in it.
-//! 4. A transaction sees the objects of its beginning. The rights on them are those of now, under the name that they have now.
-//! 5. What a view reads is the view's business: who may use the view needs no privilege on that.
+//! 1. Every statement is checked before it runs, and before its cached plan is looked up.
+//! 2. The result of a check holds for one user, one version of the definitions and one version of the grants.
+//! 3. A refusal of an object that the statement names comes before other errors of the statement, which may reveal what the object contains.
+//! 4. A transaction sees the objects at its beginning. The rights on them are the current ones, for the current names of the objects.
+//! 5. A user who may use a view needs no privilege on the objects that the view reads.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::statement::{Object, QueryTouches, Target, Touch, TouchedObject, for_e
 use crate::statement_cache::{CachedStatement, Checked};
 
 /// # Errors
-/// [`ErrorCode::InsufficientPrivilege`] if the user of the session lacks a privilege that the statement takes, or is no more; what is
-/// wrong with the names of the statement. The owner may do all.
+/// [`ErrorCode::InsufficientPrivilege`] if the user of the session lacks a privilege that the statement needs, or no longer exists; errors
+/// in the names of the statement. The owner may do everything.
 pub(crate) fn check_rights(session: &Session, statement: &CachedStatement) -> Result<(), Error> {
     match session.user() {
         None => Ok(()),
@@ -31,9 +31,9 @@ pub(crate) fn check_rights(session: &Session, statement: &CachedStatement) -> Re
     }
 }
 
-/// Checks the statement unless that was done already.
+/// Checks the statement, unless it has already passed this check.
 fn check_user(session: &Session, user: &SessionUser, statement: &CachedStatement) -> Result<(), Error> {
-    // Read before the check: what changes meanwhile has another version.
+    // The versions are read before the check, so that a concurrent change makes the result outdated.
     let checked =
         Checked { user: user.id, definitions: session.catalog_version(), grants: session.shared().catalog.version() };
     if !statement.is_checked(&checked) {
@@ -43,7 +43,7 @@ fn check_user(session: &Session, user: &SessionUser, statement: &CachedStatement
     Ok(())
 }
 
-/// The grants are the current ones, also inside a transaction: a REVOKE holds for the next statement of every session.
+/// Checks the statement against the current grants, also inside a transaction: a REVOKE holds for the next statement of every session.
 fn check_anew(session: &Session, user: &SessionUser, statement: &CachedStatement) -> Result<(), Error> {
     let stored = session.shared().catalog.snapshot()?;
     let def = user.def(&*stored)?;
@@ -64,29 +64,29 @@ fn check_anew(session: &Session, user: &SessionUser, statement: &CachedStatement
     touched.error.map_or(Ok(()), Err)
 }
 
-/// What a name of a statement means to the rights of a user.
+/// The kinds of objects that a name in a statement can mean, as far as rights distinguish them.
 enum Named {
-    /// A temporary table, a part of an attached database, or a view of the catalog, which has only what its reader may see.
+    /// A temporary table, an object of an attached database, or a system table, which shows only what the user may see.
     Free,
-    /// A table, a view or a sequence: its name as spelt, and its number.
+    /// A table, a view or a sequence: its name as spelt in the catalog, and its number.
     Stored(TableName, ObjectId),
-    /// A table of the program's, which has no grants of its own.
+    /// A registered table of the program, which has no grants of its own.
     OfProgram,
-    /// Nothing that is there.
+    /// No existing object.
     Missing,
 }
 
 /// A user, and the current catalogs.
 struct Rights {
     user: Arc<UserDef>,
-    /// As the statement sees them: with the session's own tables, and in a transaction as of its beginning.
+    /// The catalog that the statement sees: with the session's own tables, and in a transaction the catalog at its beginning.
     definitions: Arc<dyn CatalogReader>,
-    /// The stored ones, as they are now.
+    /// The current stored catalog.
     stored: Arc<dyn CatalogReader>,
 }
 
 impl Rights {
-    /// Checks an object that the statement names, and adds it to those that it writes.
+    /// Checks an object that the statement names, and adds it to `written` if the statement writes it.
     fn check_target(&self, target: Target<'_>, written: &mut Vec<TableName>) -> Result<(), Error> {
         let Target { object, privilege } = target;
         match object {
@@ -117,7 +117,7 @@ impl Rights {
         }
     }
 
-    /// Checks what the queries of the statement read. To read the rows that a statement writes is a part of the privilege to write them.
+    /// Checks the objects that the queries of the statement read. The privilege to write a table includes reading the rows to be written.
     fn check_queries(&self, touched: &QueryTouches, written: &[TableName]) -> Result<(), Error> {
         for Touch { privilege, object, .. } in &touched.named {
             if let TouchedObject::Relation(name) = object {
@@ -127,7 +127,7 @@ impl Rights {
         }
         let own = |read: &&QueryRead| read.through.is_none() && !written.contains(&read.name);
         for QueryRead { name, .. } in touched.reads.iter().filter(own) {
-            // The name as spelt: without a schema it is never that of a temporary table.
+            // The name is as spelt in the catalog: without a schema it never means a temporary table.
             let schema = name.schema.as_deref().unwrap_or_default();
             let named = self.named(&*self.definitions, (Some(schema), &name.name))?;
             self.check_named(&named, (name, None), Privilege::Select)?;
@@ -135,7 +135,7 @@ impl Rights {
         touched.sequences.iter().try_for_each(|name| self.check_draw(name))
     }
 
-    /// Checks a sequence that the statement takes values of.
+    /// Checks a sequence from which the statement takes values.
     fn check_draw(&self, name: &TableRef) -> Result<(), Error> {
         let (schema, bare) = name.parts();
         match optional(self.stored.sequence(schema, bare))? {
@@ -143,7 +143,7 @@ impl Rights {
                 let named = Named::Stored(def.name.clone(), def.id);
                 self.check_named(&named, (&def.name, Some(name.span())), Privilege::Upsert)
             }
-            // The run tells that there is none.
+            // The run reports that the sequence does not exist.
             None => Ok(()),
         }
     }
@@ -159,7 +159,7 @@ impl Rights {
             Named::Free => return Ok(()),
             Named::Stored(name, id) => (self.held_on(name, *id)?, relation_path(name)),
             Named::OfProgram => (grants.on_database(), "DATABASE".to_owned()),
-            // Who may make an object may do so in all of its schema. All other statements tell that it is not there.
+            // A privilege to create an object holds for the whole schema. All other statements report that the object does not exist.
             Named::Missing if privilege == Privilege::Ddl => {
                 let schema = written.schema.as_deref();
                 let held = schema.map_or_else(|| grants.on_database(), |schema| grants.on_schema(schema));
@@ -173,7 +173,7 @@ impl Rights {
         }
     }
 
-    /// The privileges on an object of the definitions, which may have another name by now, or be no more.
+    /// The privileges on an object of the definitions, which may have another name by now, or no longer exist.
     fn held_on(&self, name: &TableName, id: ObjectId) -> Result<Privileges, Error> {
         let grants = &self.user.grants;
         let schema = name.schema.as_deref().unwrap_or_default();
@@ -190,7 +190,7 @@ impl Rights {
         })
     }
 
-    /// What a GRANT may name for something in a schema: the schema if it is there, else the database.
+    /// The object that a GRANT for a new object in a schema must name: the schema if it exists, else the database.
     fn schema_or_database(&self, schema: Option<&str>) -> Result<String, Error> {
         Ok(match schema.filter(|schema| !schema.is_empty()) {
             Some(schema) if self.stored.has_schema(schema)? => schema_path(schema),
@@ -205,7 +205,7 @@ impl Rights {
         }
     }
 
-    /// The error of a privilege that the user lacks on an object; a grant on `granted_on` would give it.
+    /// The error for a privilege that the user lacks on an object; a grant on `granted_on` would give the privilege.
     fn refused(&self, privilege: Privilege, object: &str, granted_on: Option<String>) -> Error {
         let (user, privilege) = (quote_name(&self.user.name), privilege.as_str());
         let granted_on = granted_on.unwrap_or_else(|| object.to_owned());
@@ -214,7 +214,7 @@ impl Rights {
             .with_help(Some(format!("GRANT {privilege} ON {granted_on} TO {user}")))
     }
 
-    /// What a name means in a catalog.
+    /// The object that a name means in a catalog.
     fn named(&self, catalog: &dyn CatalogReader, (schema, name): (Option<&str>, &str)) -> Result<Named, Error> {
         if schema.is_some_and(|schema| catalog.is_attached(schema)) || system_table(schema, name).is_some() {
             return Ok(Named::Free);

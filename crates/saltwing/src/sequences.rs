@@ -21,14 +21,14 @@ use crate::page::check_no_page;
 use crate::query_run::QueryRun;
 use crate::session::{CurrentValues, Session};
 
-/// The sequences of which each row of a statement takes values.
+/// The sequences from which each row of a statement takes values.
 pub(crate) struct SequenceValues {
     catalog: Arc<dyn CatalogStore>,
     current: CurrentValues,
     draws: Vec<Draw>,
 }
 
-/// A sequence of which each row takes values.
+/// A sequence from which each row takes values.
 struct Draw {
     def: Arc<SequenceDef>,
     action: SequenceAction,
@@ -36,17 +36,17 @@ struct Draw {
 }
 
 impl SequenceValues {
-    /// The values of one row.
+    /// Takes the values of one row.
     pub(crate) fn of_row(&self) -> Result<Vec<Value>, Error> {
         Ok(self.of_rows(1)?.into_iter().flatten().map(Value::Int).collect())
     }
 
-    /// The values of this many rows: a column for each sequence.
+    /// Takes the values of `rows` rows: one column for each sequence.
     pub(crate) fn of_rows(&self, rows: usize) -> Result<Vec<Vec<i64>>, Error> {
         self.draws.iter().map(|draw| self.draw(draw, rows).map_err(|error| error.at(Some(draw.span)))).collect()
     }
 
-    /// The first values that the sequences have ever had, for this many rows. They take none.
+    /// The start values of the sequences, for `rows` rows. This takes no values.
     pub(crate) fn first_values(&self, rows: usize) -> Vec<Vec<i64>> {
         self.draws.iter().map(|draw| vec![draw.def.start; rows]).collect()
     }
@@ -93,7 +93,7 @@ impl SequenceValues {
     }
 }
 
-/// Makes the result of the rows of a query and the values that they take.
+/// Makes the result columns from the rows of a query and the values of sequences.
 pub(crate) struct Sequencing {
     values: SequenceValues,
     outputs: Vec<OutputColumn>,
@@ -101,13 +101,13 @@ pub(crate) struct Sequencing {
 
 /// A column of the result.
 enum SequencedOutput {
-    /// One of the query's, by index, with its label.
+    /// A column of the query, by index, with its label.
     Column(usize, String),
     Computed(Box<Evaluator>, Field),
 }
 
 impl Sequencing {
-    /// The columns of the result, of which those that the query gives are `given`.
+    /// The columns of the result; `given` are the columns of the query.
     pub(crate) fn columns(&self, given: &[ResultColumn]) -> Arc<[ResultColumn]> {
         let column = |OutputColumn { label, expr, ty }: &OutputColumn| {
             let (ty, nullable) = match given_index(expr, given).and_then(|index| given.get(index)) {
@@ -119,7 +119,7 @@ impl Sequencing {
         self.outputs.iter().map(column).collect()
     }
 
-    /// The origins of these columns, of which those that the query gives have these.
+    /// The origins of the result columns; `given` are the origins of the query's columns.
     pub(crate) fn origins(&self, given: &[Option<ColumnOrigin>]) -> Vec<Option<ColumnOrigin>> {
         let origin = |it: &OutputColumn| match &it.expr {
             Expr::Column(column) => given.get(column.index).cloned().flatten(),
@@ -128,7 +128,7 @@ impl Sequencing {
         self.outputs.iter().map(origin).collect()
     }
 
-    /// The result of these rows of the query.
+    /// The result for these rows of the query.
     pub(crate) fn over(self, rows: RowsOutcome) -> RowsOutcome {
         let columns = self.columns(&rows.columns);
         let fields = result_schema(&columns);
@@ -143,7 +143,7 @@ impl Sequencing {
     }
 }
 
-/// The index of the column of the query that an output is; `None` if it is made of values.
+/// The index of the query's column that an output copies; `None` if the output is computed.
 fn given_index(expr: &Expr, given: &[ResultColumn]) -> Option<usize> {
     match expr {
         Expr::Column(column) if column.index < given.len() => Some(column.index),
@@ -151,7 +151,7 @@ fn given_index(expr: &Expr, given: &[ResultColumn]) -> Option<usize> {
     }
 }
 
-/// The result of one batch of a query's rows, which take their values now.
+/// The result for one batch of the query's rows. Takes the values of these rows.
 fn with_values(
     batch: &RecordBatch,
     values: &SequenceValues,
@@ -177,7 +177,7 @@ fn with_values(
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(TableError::from)?)
 }
 
-/// Looks the sequences up as they are now, whatever the transaction sees.
+/// Looks the sequences up in the current catalog, not in that of the transaction.
 pub(crate) fn sequence_values(
     session: &Session,
     uses: &SequenceUses,
@@ -212,7 +212,7 @@ fn may_take_values(session: &Session) -> Result<(), Error> {
     }
 }
 
-/// The sequences that the DEFAULT of a column takes values of.
+/// The sequences from which the DEFAULT of a column takes values.
 fn uses_of_default(column: &ColumnDef) -> Result<SequenceUses, Error> {
     let mut uses = SequenceUses::default();
     if let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) {
@@ -221,7 +221,7 @@ fn uses_of_default(column: &ColumnDef) -> Result<SequenceUses, Error> {
     Ok(uses)
 }
 
-/// The sequences that the DEFAULTs of columns take values of, but for those that belong to a column.
+/// The sequences from which the DEFAULTs of columns take values, except sequences that belong to a column.
 pub(crate) fn sequences_of_defaults<'c>(columns: impl Iterator<Item = &'c ColumnDef>) -> Result<Vec<TableRef>, Error> {
     let mut names = Vec::new();
     for column in columns.filter(|column| column.identity().is_none()) {
@@ -230,7 +230,7 @@ pub(crate) fn sequences_of_defaults<'c>(columns: impl Iterator<Item = &'c Column
     Ok(names)
 }
 
-/// A column whose DEFAULT takes values of a sequence.
+/// A column whose DEFAULT takes values from the sequence `def`.
 pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<Option<String>, Error> {
     let catalog = session.whole_catalog()?;
     for table in catalog.tables()? {
@@ -247,10 +247,10 @@ pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<
 }
 
 impl QueryRun<'_> {
-    /// Makes the values ready that the rows of its query take.
+    /// Prepares the values that the rows of the query take.
     ///
     /// # Errors
-    /// A sequence does not exist, or the session may not take its values. The query is a page: if it is read again, it would take other values.
+    /// A sequence does not exist, or the session may not take its values. The query is a page, which would have other values if it were read again.
     pub(crate) fn sequencing(&self, draw: &SequenceDraw, query: &BoundQuery) -> Result<Sequencing, Error> {
         check_no_page(self.query)?;
         Ok(Sequencing {

@@ -1,4 +1,4 @@
-//! Rows and parameters through serde, by the feature `serde`.
+//! Rows and parameters through serde, with the feature `serde`.
 
 mod cell;
 mod parameter;
@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, FromRow, Params, Row};
 
-/// A row as a type that serde reads: `query_as::<Serde<Session>>(..)`.
+/// A row as a type that implements `Deserialize`: `query_as::<Serde<Session>>(..)`.
 ///
-/// A struct or a map takes the columns by their labels (fields in any case), a tuple takes them in their order. Numbers, texts, booleans and
-/// `Option` are themselves; bytes are serde's bytes; DECIMAL, dates and instants are the texts that the shell prints, and DECIMAL is also a
-/// number if the type asks for one. An enum without data takes a text.
+/// A struct or a map gets the columns by their labels (fields in any case), a tuple gets them in order. Numbers, texts, booleans and
+/// `Option` map to themselves; bytes are serde's bytes; DECIMAL, dates and instants are the texts that the shell prints, and DECIMAL is also a
+/// number if the type requests one. An enum without data is read from a text.
 ///
 /// ```
 /// # fn main() -> Result<(), saltwing::Error> {
@@ -43,12 +43,13 @@ impl<T: DeserializeOwned> FromRow for Serde<T> {
     }
 }
 
-/// Parameters out of a type that serde writes: the fields of a struct or the entries of a map by name, those of a tuple or a list by position.
+/// Parameters from a type that implements `Serialize`: the fields of a struct or the entries of a map by name, those of a tuple or a list by
+/// position.
 ///
-/// Values are as in [`Serde`]; a list of values, or a struct within a struct, is none.
+/// Values are as in [`Serde`]; a list of values, or a struct inside a struct, is not a value.
 ///
 /// # Errors
-/// `type_mismatch` for a type without such a form.
+/// `type_mismatch` for a type that cannot be a parameter.
 pub fn to_params(value: &impl Serialize) -> Result<Params, Error> {
     value.serialize(record::ParamsWriter)
 }

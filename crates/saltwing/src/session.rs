@@ -1,4 +1,4 @@
-//! A connection's state: settings, what runs, prepared statements.
+//! A connection's state: settings, the running statement, the transaction.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -30,39 +30,39 @@ use crate::transaction_closure::check_outside;
 pub(crate) struct Session {
     shared: Arc<Shared>,
     settings: Arc<Mutex<Settings>>,
-    /// Where the context of the statement that runs is found, for cancel.
+    /// The context of the running statement, for cancel.
     slot: Arc<Slot>,
-    /// Those of all sessions of the connection.
+    /// The slots of all sessions of the connection.
     slots: Slots,
     pub(crate) progress: Arc<ProgressReports>,
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
     pub(crate) own: Arc<SessionTables>,
-    /// Whose it is; `None` is the owner of the database.
+    /// The user of the session; `None` is the owner of the database.
     user: Option<Arc<SessionUser>>,
-    /// The transaction that this session runs a statement of.
+    /// The transaction whose statement this session runs.
     within: Option<Arc<SessionTransaction>>,
-    /// What the session is for, if it is for a transaction: after its end the session runs nothing.
+    /// The transaction, or part of one, that the session is bound to: after its end the session runs nothing.
     bound: Option<TransactionPart>,
 }
 
-/// The value of each sequence that a session took last.
+/// The last value that a session took from each sequence.
 pub(crate) type CurrentValues = Arc<Mutex<HashMap<ObjectId, i64>>>;
 
-/// Where the statement that a session runs, or has run last, is found.
+/// The running or last statement of a session.
 #[derive(Default)]
 struct Slot {
     last: Mutex<LastStatement>,
-    /// Whether the caller of this session's one statement is gone, perhaps before it began.
+    /// Whether the caller of this session's only statement is gone, perhaps before the statement began.
     abandoned: AtomicBool,
 }
 
 /// The last statement of a session.
 #[derive(Default)]
 struct LastStatement {
-    /// The context of the last statement that has one: its rows may still be read.
+    /// The context of the last statement that has one. Rows of that statement may still be read.
     context: Option<ScanContext>,
-    /// The reads of the last statement, if it was done at once: such a statement has no context.
+    /// The reads of the last statement, if it ended at once: such a statement has no context.
     read_at_once: Option<Stats>,
 }
 
@@ -74,8 +74,8 @@ pub struct InterruptHandle {
 }
 
 impl InterruptHandle {
-    /// Makes the statements that run now stop within a batch, with [`ErrorCode::Cancelled`]; rows of a result that are still to be
-    /// read count as running. If nothing runs, nothing happens: a later statement is not stopped.
+    /// Stops the statements that run now within a batch, with [`ErrorCode::Cancelled`]; a statement whose rows are still being read
+    /// counts as running. If no statement runs, nothing happens: a later statement is not stopped.
     pub fn interrupt(&self) {
         let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
         slots.iter().for_each(|slot| slot.cancel());
@@ -95,7 +95,7 @@ impl Slot {
 }
 
 impl Slots {
-    /// A slot for another session.
+    /// A slot for a new session.
     fn add(&self) -> Arc<Slot> {
         let slot = Arc::new(Slot::default());
         let mut slots = self.0.lock();
@@ -105,7 +105,7 @@ impl Slots {
     }
 }
 
-/// All rows, and the catalog that is in force for them.
+/// A snapshot of all rows, and the catalog that is valid for them.
 pub(crate) type Moment = (Arc<dyn Snapshot>, Arc<dyn CatalogReader>);
 
 impl Session {
@@ -133,13 +133,12 @@ impl Session {
         Self { user: Some(user), ..Self::new(shared) }
     }
 
-    /// Whose session it is; `None` is the owner of the database.
+    /// The user of the session; `None` is the owner of the database.
     pub(crate) fn user(&self) -> Option<&Arc<SessionUser>> {
         self.user.as_ref()
     }
 
-    /// Another session of the same connection, for a transaction of its own: it has copies of the settings and of the values that
-    /// sequences gave last.
+    /// Another session of the same connection, for a transaction of its own, with copies of the settings and of the last values of sequences.
     pub(crate) fn sibling(&self) -> Self {
         let settings = Arc::new(Mutex::new(self.settings()));
         let current_values = Arc::new(Mutex::new(self.current_values.lock().clone()));
@@ -147,12 +146,12 @@ impl Session {
         Self { settings, slot, transaction, current_values, within: None, bound: None, ..self.clone() }
     }
 
-    /// The same session for the statements of this transaction alone, or of a part of it.
+    /// The same session for the statements of one transaction, or part of one, alone.
     pub(crate) fn bound_to(&self, part: TransactionPart) -> Self {
         Self { bound: Some(part), ..self.clone() }
     }
 
-    /// The transaction that a statement is a part of.
+    /// The transaction to which a statement of this session belongs.
     ///
     /// # Errors
     /// As [`check_outside`] and [`Session::check_bound`].
@@ -177,8 +176,8 @@ impl Session {
         Self { within: Some(transaction.clone()), ..self.clone() }
     }
 
-    /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them. Its lists
-    /// have what the user of the session sees.
+    /// The current catalog; inside a transaction, the catalog at its beginning. It includes the connection's own tables. Its lists have
+    /// only the objects that the user of the session sees.
     pub(crate) fn catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
         let whole = self.whole_catalog()?;
         Ok(match &self.user {
@@ -187,7 +186,7 @@ impl Session {
         })
     }
 
-    /// The same with complete lists: for what depends on objects that the user may not see.
+    /// The same catalog with complete lists, for checks of objects that the user may not see.
     pub(crate) fn whole_catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
         Ok(match &self.within {
             Some(transaction) => transaction.catalog.clone(),
@@ -196,7 +195,7 @@ impl Session {
         })
     }
 
-    /// The version of the definitions of the moment.
+    /// The version of the current catalog.
     pub(crate) fn catalog_version(&self) -> u64 {
         match &self.within {
             Some(transaction) => transaction.catalog.version(),
@@ -204,7 +203,7 @@ impl Session {
         }
     }
 
-    /// The statements that are kept. Those of a connection with tables of its own have plans of their own, and so have those of each user.
+    /// The cached statements. A connection with tables of its own has a cache of its own, and so has each user.
     pub(crate) fn statements(&self) -> &StatementCache {
         match &self.user {
             _ if !self.own.catalog.is_empty() => &self.own.statements,
@@ -213,13 +212,13 @@ impl Session {
         }
     }
 
-    /// Whether what is kept of a statement for this session may serve another one.
+    /// Whether a statement cached for this session may be used by another one.
     pub(crate) fn shares_plans_with(&self, other: &Self) -> bool {
         let id = |session: &Self| session.user.as_ref().map(|user| user.id);
         Arc::ptr_eq(&self.shared, &other.shared) && id(self) == id(other)
     }
 
-    /// All rows; inside a transaction, as it sees them.
+    /// A snapshot of all rows; inside a transaction, the transaction's view.
     pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Error> {
         Ok(match &self.within {
             Some(transaction) => transaction.rows.snapshot()?,
@@ -227,8 +226,8 @@ impl Session {
         })
     }
 
-    /// All rows and the catalog, of one moment. An index is complete in rows that are as new as the definition that says so, and is not
-    /// in step with rows that are newer than the one that drops it.
+    /// A snapshot of all rows and a catalog that fits it: not newer than the rows, because an index is complete only in rows as new as the
+    /// definition that marks it complete; not older, because an index is not updated for rows newer than the change that drops it.
     pub(crate) fn moment(&self) -> Result<Moment, Error> {
         loop {
             let catalog = self.catalog()?;
@@ -239,7 +238,7 @@ impl Session {
         }
     }
 
-    /// The time that `now()` is, in milliseconds since 1970; inside a transaction, of its beginning.
+    /// The time of `now()`, in milliseconds since 1970; inside a transaction, the time of its beginning.
     pub(crate) fn now_ms(&self) -> i64 {
         let of_clock = || self.shared.options.clock.now_ms();
         self.within.as_ref().map_or_else(of_clock, |transaction| transaction.rows.now_ms())
@@ -270,7 +269,7 @@ impl Session {
         }
     }
 
-    /// How many rows stay committed if a statement fails after it has written `written` rows: none inside a transaction.
+    /// The number of rows that stay committed if a statement fails after it has written `written` rows: 0 inside a transaction.
     pub(crate) fn committed(&self, written: u64) -> u64 {
         if self.within.is_some() { 0 } else { written }
     }
@@ -279,7 +278,7 @@ impl Session {
         &self.shared
     }
 
-    /// The same connection, with a running statement of its own: for cancel by future.
+    /// A session of the same connection with a slot of its own, so that dropping a future cancels only its own statement.
     pub(crate) fn fork(&self) -> Self {
         Self { slot: self.slots.add(), ..self.clone() }
     }
@@ -295,23 +294,23 @@ impl Session {
         self.settings.lock().clone()
     }
 
-    /// Reads some of the settings: a statement takes few of them, and copies of all would be a part of its time.
+    /// Reads some of the settings. A statement needs few of them; a copy of all would take a noticeable part of its time.
     pub(crate) fn read_settings<T>(&self, read: impl FnOnce(&Settings) -> T) -> T {
         read(&self.settings.lock())
     }
 
-    /// Cancels the running statement of this session, and any that it still starts.
+    /// Cancels the running statement of this session, and any statement that it still starts.
     pub(crate) fn abandon(&self) {
         self.slot.abandoned.store(true, SeqCst);
         self.slot.cancel();
     }
 
-    /// What stops the statements of all sessions of the connection.
+    /// A handle that stops the statements of all sessions of the connection.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
         InterruptHandle { slots: self.slots.clone() }
     }
 
-    /// The context of a statement that begins now.
+    /// A context for a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
         let budget = self.read_settings(|settings| {
             let Settings { rows_max, bytes_max, statement_timeout: time_max, .. } = *settings;
@@ -327,7 +326,7 @@ impl Session {
         context
     }
 
-    /// From how much on a statement that scans is noticed.
+    /// The amounts of scanned rows, bytes and time from which a statement gets a notice.
     pub(crate) fn warnings(&self) -> Warnings {
         self.read_settings(|settings| {
             let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = *settings;
@@ -335,25 +334,25 @@ impl Session {
         })
     }
 
-    /// The context of the statement that ran last.
+    /// The context of the last statement.
     pub(crate) fn last_context(&self) -> Option<ScanContext> {
         self.slot.last.lock().context.clone()
     }
 
-    /// The statement is done: these are its rows.
+    /// Records the reads of a statement that ended at once, and returns its rows.
     pub(crate) fn read_at_once(&self, rows: RowsOutcome) -> RowsOutcome {
         self.slot.last.lock().read_at_once = Some(rows.read);
         rows
     }
 
-    /// The reads of the statement that ran last.
+    /// The reads of the last statement.
     pub(crate) fn last_reads(&self) -> Stats {
         let LastStatement { context, read_at_once } = &*self.slot.last.lock();
         let of_context = || context.as_ref().map(|context| Stats::of(&context.counters));
         read_at_once.or_else(of_context).unwrap_or_default()
     }
 
-    /// The overrides for a statement with these hints.
+    /// The guard for a statement with these hints.
     pub(crate) fn guard(&self, hints: &[Hint]) -> Guard {
         let options = &self.shared.options;
         Guard {
@@ -366,12 +365,12 @@ impl Session {
         }
     }
 
-    /// The overrides for a query.
+    /// The guard for a query.
     pub(crate) fn guard_of(&self, query: StatementQuery<'_>, catalog: &dyn CatalogReader) -> Result<Guard, Error> {
         Ok(Guard { views: view_places(query, catalog)?, ..self.guard(query.hints()) })
     }
 
-    /// The language of its statements.
+    /// The dialect of the session's statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.read_settings(|settings| settings.dialect)
     }

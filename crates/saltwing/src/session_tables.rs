@@ -1,4 +1,4 @@
-//! What a connection has of its own, and what ends with it: temporary tables and attached databases.
+//! The temporary tables and attached databases of a connection, which end with it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::statement_cache::StatementCache;
 /// The temporary tables and the attached databases of a connection, which its clones and its transactions share.
 pub(crate) struct SessionTables {
     pub(crate) catalog: SessionCatalog,
-    /// The connection's statements while it has such tables: their plans serve no other connection.
+    /// The cached statements of the connection while it has such tables: no other connection can use their plans.
     pub(crate) statements: StatementCache,
     shared: Arc<Shared>,
 }

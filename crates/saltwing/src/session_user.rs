@@ -1,7 +1,7 @@
 //! The users of sessions.
 //!
 //! # Law
-//! A statement that is kept for a user serves sessions of this user alone: its plan may have what only that user sees.
+//! A statement that is cached for a user serves only sessions of this user: its plan may contain objects that only this user sees.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -13,19 +13,19 @@ use saltwing_types::{ErrorCode, ObjectId, UserDef};
 use crate::Error;
 use crate::statement_cache::StatementCache;
 
-/// A user with open sessions, which share this.
+/// A user with open sessions, which share this value.
 pub(crate) struct SessionUser {
     pub(crate) id: ObjectId,
     pub(crate) name: Arc<str>,
-    /// The statements that its sessions keep.
+    /// The cached statements of the user's sessions.
     pub(crate) statements: StatementCache,
 }
 
 impl SessionUser {
-    /// The user as it is now.
+    /// The current definition of the user.
     ///
     /// # Errors
-    /// [`ErrorCode::InsufficientPrivilege`] if it was dropped; the catalog's.
+    /// [`ErrorCode::InsufficientPrivilege`] if the user was dropped; errors of the catalog.
     pub(crate) fn def(&self, catalog: &dyn CatalogReader) -> Result<Arc<UserDef>, Error> {
         let found = catalog.user(&self.name)?.filter(|user| user.id == self.id);
         found.ok_or_else(|| {
@@ -40,7 +40,7 @@ impl SessionUser {
 pub(crate) struct SessionUsers(Mutex<HashMap<ObjectId, Weak<SessionUser>>>);
 
 impl SessionUsers {
-    /// A user for one more session.
+    /// The user of a new session.
     pub(crate) fn of(&self, def: &UserDef) -> Arc<SessionUser> {
         let mut users = self.0.lock();
         if let Some(known) = users.get(&def.id).and_then(Weak::upgrade) {

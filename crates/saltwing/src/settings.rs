@@ -1,4 +1,4 @@
-//! The settings: one entry of [`SETTINGS`] each, by which SET, SHOW, completion and the documentation know it.
+//! The settings: each is one entry of [`SETTINGS`], which SET, SHOW, completion and the documentation use.
 
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
@@ -18,19 +18,19 @@ use crate::shared::Shared;
 /// Which executor runs queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecutorChoice {
-    /// The direct path where it can, else the relational engine.
+    /// The direct path if it supports the query, else the relational engine.
     #[default]
     Auto,
-    /// The direct path only: other queries are 0A000.
+    /// The direct path only: other queries are refused with 0A000.
     Direct,
     /// The relational engine only.
     DataFusion,
 }
 
-/// Settings of a connection; `SET name = value` changes them. [`SETTINGS`] says what each is.
+/// Settings of a connection; `SET name = value` changes them. [`SETTINGS`] describes each.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `None` leaves it to table and database.
+    /// `None` leaves the decision to the table and the database.
     pub full_scan: Option<Policy>,
     /// `None` is no limit.
     pub statement_timeout: Option<Duration>,
@@ -54,7 +54,7 @@ pub struct Settings {
     pub durability: Durability,
     /// In bytes of encoded rows.
     pub commit_bytes_max: usize,
-    /// `None` is never: each statement is one commit, and COPY one of some thousand rows at a time.
+    /// `None` is never: each statement is one commit, except COPY, which commits some thousand rows at a time.
     pub autocommit_rows: Option<NonZeroU64>,
     /// Which executor runs queries.
     pub executor: ExecutorChoice,
@@ -63,7 +63,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a new connection.
+    /// The settings of a new connection.
     pub(crate) fn new(options: &Builder) -> Self {
         Self {
             full_scan: None,
@@ -73,7 +73,7 @@ impl Settings {
             rows_warn: Some(10_000_000),
             bytes_warn: None,
             time_warn: None,
-            // Some seconds.
+            // A few seconds.
             recursion_rounds_max: Some(100_000),
             recursion_rows_max: Some(10_000_000),
             transaction_timeout: None,
@@ -85,7 +85,7 @@ impl Settings {
         }
     }
 
-    /// Whether a statement that reads `rows_most` rows at most can exceed no limit and cause no notice.
+    /// Whether a statement that reads at most `rows_most` rows can exceed no limit and cause no notice.
     pub(crate) fn allows_unmetered(&self, rows_most: u64) -> bool {
         let Self { rows_max, bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
         let is_metered = bytes_max.is_some() || bytes_warn.is_some() || time_warn.is_some();
@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// Whose a setting is.
+/// The owner of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingScope {
     /// Each connection has its own value.
@@ -102,20 +102,20 @@ pub enum SettingScope {
     Database,
 }
 
-/// A setting: `SET name = value` changes it, `SET name = DEFAULT` undoes that, and `SHOW name` shows it in a form that
-/// SET takes.
+/// A setting: `SET name = value` changes it, `SET name = DEFAULT` resets it, and `SHOW name` shows it in a form that
+/// SET accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Its name, in lower case; statements may write it in any case.
     pub name: &'static str,
-    /// The values that it takes, for messages.
+    /// The values that the setting accepts, for messages.
     pub values: &'static str,
-    /// Its effect.
+    /// The effect of the setting.
     pub description: &'static str,
     place: Place,
 }
 
-/// Where the value of a setting is kept.
+/// The field that holds the value of a setting.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Connection(fn(&mut Settings) -> Field<'_>),
@@ -250,7 +250,7 @@ impl Setting {
         })
     }
 
-    /// Whose it is.
+    /// The scope of the setting.
     pub fn scope(&self) -> SettingScope {
         match self.place {
             Place::Connection(_) => SettingScope::Connection,
@@ -258,7 +258,7 @@ impl Setting {
         }
     }
 
-    /// Its value, as SET takes it.
+    /// The value, in the form that SET accepts.
     pub(crate) fn show(&self, settings: &mut Settings, shared: &Shared) -> String {
         match self.place {
             Place::Connection(field) => field(settings).show(),
@@ -320,7 +320,7 @@ impl Field<'_> {
         }
     }
 
-    /// Changes the value; `None` for a text that is none of its values.
+    /// Changes the value; `None` if the text is not a permitted value.
     fn set(self, text: &str) -> Option<()> {
         match self {
             Self::Limit(limit) => *limit = Some(text.parse().ok()?).filter(|limit| *limit > 0),
@@ -356,7 +356,7 @@ impl Field<'_> {
     }
 }
 
-/// `5s`, `200ms`, `2min`, or milliseconds; 0 is none.
+/// Parses `5s`, `200ms`, `2min`, or milliseconds; 0 is `None`.
 fn duration(text: &str) -> Option<Option<Duration>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

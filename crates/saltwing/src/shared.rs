@@ -23,15 +23,15 @@ use crate::{Builder, Error};
 /// An open database.
 pub(crate) struct Shared {
     pub(crate) tables: Arc<dyn TableStore>,
-    /// The same, where it is the storage of this process: merges, sweeps, checks and backups are its alone.
+    /// The same store of tables, if it is this crate's embedded storage: only that has merges, sweeps, checks and backups.
     pub(crate) storage: Option<Arc<EmbeddedTables>>,
     pub(crate) catalog: Arc<dyn CatalogStore>,
     pub(crate) options: Builder,
-    /// Where the database lies, without links.
+    /// The directory of the database, without links.
     pub(crate) directory: Option<PathBuf>,
     /// The memory of running statements.
     pub(crate) memory: Arc<Memory>,
-    /// Those of the owner's connections.
+    /// The cached statements of the owner's connections.
     pub(crate) statements: StatementCache,
     pub(crate) session_users: SessionUsers,
     /// As [`Shared::secret_without_users`].
@@ -52,14 +52,14 @@ impl Shared {
         &*self.engine
     }
 
-    /// The functions of the relational engine, which this build does not have.
+    /// The functions of the relational engine: none in this build.
     #[cfg(not(feature = "datafusion"))]
     pub(crate) fn engine_functions(&self) -> &dyn EngineFunctions {
         &saltwing_bind::NoEngine
     }
 
-    /// A database over the tables of a store, without storage of this process. Temporary files are in a directory of its own, or in the
-    /// system's.
+    /// A database over a store of tables, without embedded storage. `spill_directory` is the directory for temporary files; without it they
+    /// are in the system's directory.
     pub(crate) fn over(
         tables: Arc<dyn TableStore>,
         options: Builder,
@@ -87,7 +87,7 @@ impl Shared {
         })
     }
 
-    /// The storage of this process.
+    /// The embedded storage.
     ///
     /// # Errors
     /// [`ErrorCode::NotSupported`] if the database is over another store of tables.
@@ -98,10 +98,10 @@ impl Shared {
         })
     }
 
-    /// Random bytes of this process, for a database that has had no users and so keeps none.
+    /// Random bytes of this process, for a database that has never had users and so stores no random bytes.
     ///
     /// # Errors
-    /// The system has none.
+    /// The system has no random bytes.
     pub(crate) fn secret_without_users(&self) -> Result<[u8; 32], Error> {
         if let Some(known) = self.secret.get() {
             return Ok(*known);
@@ -111,7 +111,7 @@ impl Shared {
         Ok(*self.secret.get_or_init(|| secret))
     }
 
-    /// Lets the rows of dropped tables be deleted in the background; here, if nothing works there.
+    /// Starts the deletion of dropped tables' rows in the background; without a background thread, deletes them here.
     pub(crate) fn finish_drops_soon(&self) {
         match &self.sweeper {
             Some(sweeper) => sweeper.wake(),
@@ -126,7 +126,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // They work on the storage that is closed below.
+        // The sweeper and the builds use the storage that is closed below.
         self.sweeper = None;
         drop(std::mem::take(&mut self.index_builds));
         self.pools.shut_down();
@@ -136,7 +136,7 @@ impl Drop for Shared {
             tracing::warn!(error = %error, "the reserved values of sequences were not given back: they are skipped");
         }
         if let Some(storage) = self.storage.as_ref().filter(|_| !self.options.readonly) {
-            // Nothing acknowledged depends on this: it makes the next opening fast.
+            // No acknowledged write depends on this: it only makes the next opening fast.
             if let Err(error) = storage.close() {
                 tracing::error!(error = %error, "the database was not closed in order");
             }

@@ -3,7 +3,8 @@
 //! # Laws
 //! 1. A plan is used only with the version of the catalog that it was made on (`statement_plans.rs`).
 //! 2. Overrides (hints, SET, options) are applied at each execution: a plan contains the verdict alone.
-//! 3. A statement serves sessions of one user, or of the owner: who else has it makes it anew ([`CachedStatement::unplanned`]).
+//! 3. A statement serves sessions of one user, or of the owner. A session of another user gets a copy without plans
+//!    ([`CachedStatement::unplanned`]).
 //! 4. The number of statements and their bytes are limited; the least recently used one is evicted first.
 
 use std::collections::HashMap;
@@ -19,24 +20,24 @@ use crate::statement_plans::PlanCache;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
-/// Longest text that is kept.
+/// Most bytes of a cached text.
 const TEXT_BYTES_MAX: usize = 16 << 10;
-/// Most bytes of all texts: tree and plan of a statement take some hundred times its text.
+/// Most bytes of all texts: tree and plan of a statement take a few hundred times the bytes of its text.
 const TEXTS_BYTES_MAX: usize = 256 << 10;
 
-/// A parsed statement, and what is kept from one run of it to the next.
+/// A parsed statement, with its plans and other results that later runs use again.
 pub(crate) struct CachedStatement {
     pub(crate) parsed: Parsed,
-    /// The text that places in it are places of.
+    /// The text in which the statement's spans are positions.
     pub(crate) text: Arc<str>,
-    /// How many values it takes.
+    /// The number of parameters.
     pub(crate) parameter_count: usize,
-    /// The types of its parameters that its caller gave.
+    /// The parameter types that the caller gave.
     pub(crate) types: Arc<[Option<SqlType>]>,
-    /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
+    /// The dialect of the text: in the Phoenix dialect, '' is NULL, also as the value of a parameter.
     pub(crate) dialect: Dialect,
     pub(crate) plans: PlanCache,
-    /// For whom it was checked last.
+    /// The last check of rights that the statement passed.
     checked: Mutex<Option<Checked>>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct Checked {
 
 impl CachedStatement {
     /// # Errors
-    /// A hint that is none.
+    /// A hint that is not valid.
     pub(crate) fn new(parsed: Parsed, text: &Arc<str>, dialect: Dialect) -> Result<Self, Error> {
         check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
@@ -61,7 +62,7 @@ impl CachedStatement {
 
     fn sound(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
         let text = match parsed.statement.has_password() {
-            // It goes to errors and logs.
+            // The text is used in errors and logs.
             true => without_passwords(text).unwrap_or_default().into(),
             false => text.clone(),
         };
@@ -69,7 +70,7 @@ impl CachedStatement {
         Self { parsed, text, parameter_count, types, dialect, plans, checked }
     }
 
-    /// Whether it has passed this check.
+    /// Whether the statement has passed this check.
     pub(crate) fn is_checked(&self, checked: &Checked) -> bool {
         self.checked.lock().as_ref() == Some(checked)
     }
@@ -78,13 +79,13 @@ impl CachedStatement {
         *self.checked.lock() = Some(checked);
     }
 
-    /// The same statement without what is kept of it.
+    /// A copy of the statement without plans and other kept results.
     pub(crate) fn unplanned(&self) -> Self {
         let types = self.types.clone();
         Self { types, ..Self::sound(self.parsed.clone(), &self.text, self.parameter_count, self.dialect) }
     }
 
-    /// The same statement with types for its parameters, without what is kept of it.
+    /// A copy of the statement with types for its parameters, without plans and other kept results.
     ///
     /// # Errors
     /// More types than parameters.
@@ -97,10 +98,10 @@ impl CachedStatement {
         Ok(Self { types: types.into(), ..self.unplanned() })
     }
 
-    /// These values of its parameters, as values of the types that its caller gave.
+    /// Converts parameter values to the types that the caller gave.
     ///
     /// # Errors
-    /// A value that the type does not take.
+    /// A value that does not fit its type.
     pub(crate) fn typed(&self, mut values: Vec<Value>) -> Result<Vec<Value>, Error> {
         for (place, (value, ty)) in values.iter_mut().zip(&*self.types).enumerate() {
             let Some(ty) = *ty else { continue };
@@ -117,7 +118,7 @@ impl CachedStatement {
 #[derive(Default)]
 pub(crate) struct StatementCache {
     entries: Mutex<Entries>,
-    /// Those of texts in Phoenix's language.
+    /// The statements in the Phoenix dialect.
     phoenix: Mutex<Entries>,
 }
 
@@ -125,7 +126,7 @@ pub(crate) struct StatementCache {
 struct Entries {
     by_text: HashMap<Arc<str>, Entry>,
     bytes: usize,
-    /// Counts uses.
+    /// A counter of uses, for the order of eviction.
     now: u64,
 }
 
@@ -135,13 +136,13 @@ struct Entry {
 }
 
 impl StatementCache {
-    /// Forgets all statements, with the tables that their plans have.
+    /// Removes all statements, with the tables that their plans hold.
     pub(crate) fn clear(&self) {
         *self.entries.lock() = Entries::default();
         *self.phoenix.lock() = Entries::default();
     }
 
-    /// The statement of this text, parsed if it is not known. It is kept if `is_kept` says so.
+    /// The statement of this text, parsed if the cache does not have it. A parsed statement is cached if `is_kept` returns true.
     ///
     /// # Errors
     /// Errors of the text.

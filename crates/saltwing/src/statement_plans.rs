@@ -1,7 +1,7 @@
-//! What is kept of a cached statement from one run to the next: its query as it was bound, and the plans made of that.
+//! The bound query and the plans of a cached statement, which later runs use again.
 //!
 //! # Law
-//! It is used with the version of the catalog that it was made on, and with no other: a plan names columns by their places, and
+//! They are used only with the version of the catalog that they were made on: a plan names columns by their positions, and
 //! another version may have other columns there.
 
 use std::sync::{Arc, OnceLock};
@@ -18,12 +18,12 @@ use saltwing_types::interrupt;
 
 use crate::Error;
 
-/// The plans of a statement for the version of the catalog on which it ran last.
+/// The plans of a statement for the version of the catalog of its last run.
 #[derive(Default)]
 pub(crate) struct PlanCache(Mutex<Option<Arc<StatementPlans>>>);
 
 impl PlanCache {
-    /// The plans for a version of the catalog; there are none yet if the statement has not run on it.
+    /// The plans for a version of the catalog; empty if the statement has not run on this version.
     pub(crate) fn of(&self, version: u64) -> Arc<StatementPlans> {
         let mut plans = self.0.lock();
         match &*plans {
@@ -33,53 +33,53 @@ impl PlanCache {
     }
 }
 
-/// The plans of a statement for one version of the catalog. Each is made when a run needs it first.
+/// The plans of a statement for one version of the catalog. Each is made when a run first needs it.
 ///
-/// The query is the statement itself if it is one, else the query for the rows that it writes.
+/// The query is the statement itself, or the query for the rows that the statement writes.
 pub(crate) struct StatementPlans {
     version: u64,
-    /// The query, bound before its parameters have values; `None` if it has an error then.
+    /// The query, bound without values of its parameters; `None` if that is an error.
     bound: OnceLock<Option<Arc<RootQuery>>>,
     direct: OnceLock<GenericPlan>,
     #[cfg(feature = "datafusion")]
     relational: Mutex<RelationalTemplate>,
-    /// An UPDATE. Its bound form does not depend on the values of its parameters.
+    /// A bound UPDATE, which does not depend on the values of its parameters.
     pub(crate) update: OnceLock<Arc<BoundUpdate>>,
-    /// The RETURNING of a statement; `None` if it has none. To plan it takes longer than to write a row.
+    /// The RETURNING of a statement; `None` if it has none. It is kept because planning it takes longer than writing a row.
     pub(crate) returning: OnceLock<Option<Arc<Returning>>>,
 }
 
-/// How the direct path runs a query whatever the values of its parameters are.
+/// The plan of the direct path for all values of the parameters.
 pub(crate) enum GenericPlan {
-    /// Planned to the end: there are no parameters.
+    /// A complete plan: the query has no parameters.
     Whole(Arc<SelectPlan>),
-    /// A template; with the plan for values that give a part of the key.
+    /// A template, with the plan for values that determine a part of the key.
     Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
-    /// It does not: the relational engine does.
+    /// The relational engine runs the query.
     Relational,
-    /// It is planned at each run.
+    /// The query is planned at each run.
     Custom,
 }
 
-/// How the relational engine runs a query.
+/// The plan of the relational engine for all values of the parameters.
 #[cfg(feature = "datafusion")]
 #[derive(Clone, Default)]
 pub(crate) enum RelationalTemplate {
-    /// It has not run yet.
+    /// The query has not run yet.
     #[default]
     New,
-    /// It was planned for the run before this one.
+    /// The last run was planned for its own values alone.
     SeenOnce,
-    /// By this template.
+    /// The query runs with this template.
     Template(Arc<Template>),
-    /// It is planned at each run.
+    /// The query is planned at each run.
     Never,
 }
 
-/// A plan to be run now.
+/// A plan for one run.
 pub(crate) struct ReadyPlan {
     pub(crate) plan: Arc<SelectPlan>,
-    /// The part of the key that it reads, if known without its ranges.
+    /// The part of the key that the plan reads, if it is known without the ranges.
     pub(crate) part: Option<KeyAccess>,
 }
 
@@ -96,8 +96,8 @@ impl StatementPlans {
         }
     }
 
-    /// The query as it is bound before it has values; `None` if it has an error then, which its run reports. Of the values only the
-    /// types count.
+    /// The query, bound without values; `None` if that is an error, which the run reports. Only the types of the values are
+    /// used.
     ///
     /// # Errors
     /// The statement must stop.
@@ -122,7 +122,7 @@ impl StatementPlans {
         self.direct.get()
     }
 
-    /// The plan of the direct path. The query is planned as far as possible without values, for all its runs.
+    /// The plan of the direct path, made as far as possible without values, for all runs.
     ///
     /// # Errors
     /// The statement must stop. Errors of the query are reported when it runs.
@@ -141,20 +141,20 @@ impl StatementPlans {
         Ok(self.direct.get_or_init(|| plan))
     }
 
-    /// How the relational engine runs the query.
+    /// The plan of the relational engine.
     #[cfg(feature = "datafusion")]
     pub(crate) fn relational(&self) -> RelationalTemplate {
         self.relational.lock().clone()
     }
 
-    /// Sets how the relational engine runs the query next.
+    /// Sets the plan of the relational engine for the next runs.
     #[cfg(feature = "datafusion")]
     pub(crate) fn set_relational(&self, plan: RelationalTemplate) {
         *self.relational.lock() = plan;
     }
 }
 
-/// What a stopped statement has made of its query says nothing about the query: it is not kept.
+/// Checks that the statement was not stopped: the result of a stopped planning must not be kept.
 fn check_stop() -> Result<(), Error> {
     Ok(interrupt::spend(0).map_err(TableError::from)?)
 }
@@ -166,7 +166,7 @@ impl GenericPlan {
             return Self::Custom;
         }
         let Some(query) = DirectQuery::of(root.query.clone()) else {
-            // To plan one over a system table is nothing beside its rows.
+            // Planning a query over a system table takes far less time than making its rows.
             return if SystemQuery::of(&root.query).is_some() { Self::Custom } else { Self::Relational };
         };
         let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
@@ -181,7 +181,7 @@ impl GenericPlan {
         }
     }
 
-    /// The plan of the query with these values; `None` if it must be made from the text.
+    /// The plan of the query with these values; `None` if the query must be planned from its text.
     pub(crate) fn with_values(&self, values: ParamValues<'_>) -> Option<ReadyPlan> {
         match self {
             Self::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),

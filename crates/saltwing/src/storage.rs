@@ -16,7 +16,7 @@ use crate::outcome::RowsOutcome;
 use crate::session::Session;
 use crate::text_rows::ready;
 
-/// A number that SHOW STORAGE shows, and that metrics have.
+/// A number of SHOW STORAGE and of the metrics.
 pub(crate) struct Count<T> {
     /// The label of its column.
     pub(crate) name: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct Count<T> {
 /// Whether a number can fall.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// It grows from the opening of the database on.
+    /// The number only grows, from the opening of the database.
     Counter,
     Gauge,
 }
@@ -41,7 +41,7 @@ const fn counter<T>(name: &'static str, description: &'static str, pick: fn(&T) 
     Count { name, kind: Kind::Counter, description, pick }
 }
 
-/// The numbers of a table before `write_amplification_ratio`; in the row of the total they are added up.
+/// The numbers of a table before the column `write_amplification_ratio`. The row of the total has their sums.
 pub(crate) const WRITTEN: [Count<TableStorage>; 13] = [
     gauge("delta_rows", "recent rows that are not in blocks yet, deletions included", |t| t.delta_rows),
     gauge("delta_bytes", "bytes of these, keys included", |t| t.delta_bytes),
@@ -58,13 +58,13 @@ pub(crate) const WRITTEN: [Count<TableStorage>; 13] = [
     counter("merged_bytes", "bytes of these as stored", |t| t.block_bytes_written),
 ];
 
-/// Those behind it.
+/// The numbers of a table after the column `write_amplification_ratio`.
 pub(crate) const READ: [Count<TableStorage>; 2] = [
     counter("cache_hit_count", "parts of blocks that a reader found in memory", |t| t.cache_hits),
     counter("cache_miss_count", "parts of blocks that were read from the store", |t| t.cache_misses),
 ];
 
-/// The numbers of the database, in the row of the total alone.
+/// The numbers of the database, which only the row of the total has.
 pub(crate) const WHOLE: [Count<StorageStats>; 7] = [
     counter("merge_count", "merges that ended", |s| s.merges),
     counter("merge_wait_count", "waits of commits for a merge", |s| s.merge_waits.count),
@@ -82,7 +82,7 @@ fn longest_us(waits: WaitStats) -> u64 {
 /// The numbers of tables, and their totals.
 struct Listing {
     tables: Vec<(Arc<Table>, TableStorage)>,
-    /// `None` if a single table was requested, or the session does not see all of them.
+    /// `None` if a single table was requested, or the session does not see all tables.
     total: Option<StorageStats>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result
     let catalog = session.catalog()?;
     let tables: Vec<Arc<Table>> = match name {
         Some(name) => {
-            // Its number is that of another table here.
+            // The number of an attached table is the number of another table in this database.
             check_own(session, name.schema.as_ref(), &name.name)?;
             vec![resolve(&*catalog, name)?]
         }
@@ -101,7 +101,7 @@ pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result
         std::iter::once(table).chain(entries)
     };
     let stats = session.shared().storage("SHOW STORAGE")?.storage_stats();
-    // A table that was dropped meanwhile has no numbers any more.
+    // A table that was dropped meanwhile has no numbers.
     let numbers = |table: Arc<Table>| {
         let found = stats.tables.iter().find(|storage| storage.table == table.def().id)?.clone();
         Some((table, found))
@@ -181,7 +181,7 @@ fn failure_text(failure: &BackgroundFailure) -> String {
     format!("{task}, {times}, last at {at}: {error}")
 }
 
-/// Damaged pages that are told; more are counted.
+/// Most damaged pages that are listed; further ones are only counted.
 const TOLD_MAX: usize = 3;
 
 /// `page 5 of data/pages does not have its checksum`, and so on; `None` if no page is damaged.

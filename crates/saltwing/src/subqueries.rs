@@ -19,23 +19,23 @@ use crate::query_run::{Purpose, QueryRun, start_planned};
 use crate::relational::{RelationalPlan, start_relational};
 use crate::settings::ExecutorChoice;
 
-/// What is known of the uncorrelated subqueries of a statement beside their values.
+/// The reads, notices, types and plans of the uncorrelated subqueries of a statement.
 #[derive(Default)]
 pub(crate) struct SubqueryReads {
-    /// The counters of their scans.
+    /// The counters of the subqueries' scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
-    /// The types that they tell of parameters.
+    /// The types of parameters that the subqueries determine.
     pub(crate) parameters: ParameterTypes,
-    /// Their texts, and how they are read.
+    /// The text of each subquery, and its plan for EXPLAIN.
     pub(crate) explained: Vec<(String, Explained)>,
 }
 
-/// A query that its caller plans.
+/// The plan of a query.
 pub(crate) enum QueryPlan {
     Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
-    /// Over a system table.
+    /// A query over a system table.
     System(Box<SystemQuery>),
     /// One row [without columns](BoundQuery::is_one_row).
     OneRow,
@@ -45,7 +45,7 @@ fn first_value(batch: &RecordBatch, ty: SqlType) -> Result<Option<Value>, Error>
     batch.columns().first().map(|column| Ok(value_at(column.as_ref(), 0, ty)?)).transpose()
 }
 
-/// The row of a query that reads nothing. It runs until the row is taken, since only then it takes its values.
+/// The row of a query that reads nothing. The statement runs until the row is taken, since only then its values of sequences are taken.
 fn one_row(context: ScanContext) -> Result<RowsOutcome, Error> {
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
@@ -59,7 +59,7 @@ fn several_rows() -> Error {
 }
 
 impl QueryPlan {
-    /// The accesses of its tables; with counters if the plan `ran`.
+    /// The accesses of the plan's tables; with counters if the plan `ran`.
     pub(crate) fn explained(self, context: &ScanContext, ran: bool) -> Explained {
         match self {
             Self::Direct(plan) => {
@@ -78,8 +78,8 @@ impl QueryPlan {
 }
 
 impl QueryRun<'_> {
-    /// The query of a run, bound, with the values of the subqueries that run before it, which it has no more. They have run if it is to be
-    /// executed.
+    /// Binds the query, and replaces the subqueries that run before it by their values. The subqueries run only if `purpose` is
+    /// [`Purpose::Execute`].
     ///
     /// # Errors
     /// Errors of the query and of its subqueries. If the guard refuses several of them, the error has all refusals.
@@ -101,7 +101,7 @@ impl QueryRun<'_> {
                         Some(known) => known.and_refused(error),
                         None => error,
                     });
-                    // It is still planned, because the outer query may be refused too.
+                    // The subquery is still planned, because the outer query may be refused, too.
                     self.plan_query(&subquery.query, &context, Purpose::Explain)?
                 }
                 planned => planned?,
@@ -128,7 +128,7 @@ impl QueryRun<'_> {
         }
     }
 
-    /// Plans a query, and lets the guard judge it unless it is only explained.
+    /// Plans a query. The guard judges it, unless the query is only explained.
     pub(crate) fn plan_query(
         &self,
         query: &BoundQuery,

@@ -1,4 +1,4 @@
-//! Gives back the space of expired rows, and of tables whose drop was cut short or failed, in the background.
+//! Frees the space of expired rows, and of tables whose drop was interrupted or failed, in the background.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -11,7 +11,7 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// A thread that finishes drops, also when it is woken, and from time to time sweeps and does so again, until it is dropped.
+/// A thread that finishes drops, at its start, when it is woken and after each periodic sweep. It ends when this value is dropped.
 pub(crate) struct Sweeper {
     wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -25,7 +25,7 @@ impl Sweeper {
     ) -> Result<Self, Error> {
         let (wake, woken) = channel();
         let sweep = move || {
-            // The next round deletes what this one could not. Readers never see such rows.
+            // The next round deletes the rows that this one could not delete. Readers never see such rows.
             let finish_drops = || {
                 if let Err(error) = catalog.finish_drops() {
                     tables.note_failure("drop", &error);
@@ -57,7 +57,7 @@ impl Sweeper {
     /// Finishes drops now.
     pub(crate) fn wake(&self) {
         if let Some(wake) = &self.wake {
-            // A thread that is gone has panicked, which is logged.
+            // If the thread is gone, it has panicked, which is logged.
             let _ = wake.send(());
         }
     }

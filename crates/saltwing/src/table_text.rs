@@ -1,4 +1,4 @@
-//! The CREATE TABLE of a table.
+//! The text of a table's CREATE TABLE.
 
 use saltwing_bind::{identity_definition, key_constraint, table_path};
 use saltwing_catalog::{CatalogError, CatalogReader, optional};
@@ -10,7 +10,7 @@ pub(crate) fn generated_text(expr: &str) -> String {
     format!("GENERATED ALWAYS AS ({expr}) STORED")
 }
 
-/// The columns among the first parts of the key: those before them that are computed count with them.
+/// The columns among the first `count` parts of the key. Computed parts count, but are not listed.
 pub(crate) fn leading(def: &TableDef, count: usize) -> String {
     let columns = def.key.columns.iter().take(count).filter(|k| k.column().is_some());
     let names: Vec<String> = columns.map(|k| quote_name(&k.name)).collect();
@@ -25,10 +25,10 @@ pub(crate) fn option_text(value: &Value) -> String {
     }
 }
 
-/// A CREATE TABLE that makes the same table.
+/// A CREATE TABLE that creates the same table.
 ///
 /// # Errors
-/// The catalog's.
+/// Errors of the catalog.
 pub(crate) fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> Result<String, CatalogError> {
     let columns = def.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
     let lines: Result<Vec<String>, _> = columns.map(|column| column_text(def, column, catalog)).collect();

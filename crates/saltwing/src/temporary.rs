@@ -1,4 +1,4 @@
-//! CREATE and ALTER of tables: a temporary one of the connection comes before the stored one of its name.
+//! CREATE and ALTER of tables: a temporary table of the connection hides the stored table of the same name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use saltwing_types::{ErrorCode, TableDef};
 use crate::Error;
 use crate::session::Session;
 
-/// Whether the table of a CREATE TABLE is there: a temporary one, or a stored one that temporary ones may hide.
+/// Whether the table of a CREATE TABLE exists: for TEMPORARY a temporary table, else a stored table, even if a temporary one hides it.
 pub(crate) fn is_there(session: &Session, create: &CreateTable) -> Result<bool, Error> {
     let (schema, name) = create.table.parts();
     Ok(match create.temporary {
@@ -21,7 +21,7 @@ pub(crate) fn is_there(session: &Session, create: &CreateTable) -> Result<bool, 
     })
 }
 
-/// The name by which statements find the table that a CREATE TABLE makes, though a temporary one may hide it.
+/// The name by which statements find the table that a CREATE TABLE creates, even if a temporary table hides its bare name.
 pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> Result<TableRef, Error> {
     let mut name = create.table.clone();
     if !create.temporary && name.schema.is_none() && session.catalog()?.hides(&name.name.text) {
@@ -30,14 +30,14 @@ pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> Result<Tab
     Ok(name)
 }
 
-/// Takes back the table that a CREATE TABLE has made, under the name that statements find it by. Nothing can use it but a view that came
-/// meanwhile.
+/// Drops the table that a CREATE TABLE has created, by the name from [`name_of_new`]. Only a view that was created meanwhile can use the
+/// table, and is dropped with it.
 pub(crate) fn take_back(session: &Session, new: &TableRef) -> Result<Applied, ChangeError> {
     let list = DropList { names: &[new.parts()], if_exists: false, dependents: Dependents::Drop };
     session.own.catalog.apply(CatalogChange::DropTables(list))
 }
 
-/// Gives a table another definition: the one that `make` makes of the one it has, or none. It is made again if another change comes
+/// Changes a table's definition to the result of `make`; `None` changes nothing. `make` is called again if another change comes
 /// first.
 pub(crate) fn change_definition(
     session: &Session,
@@ -51,14 +51,14 @@ pub(crate) fn change_definition(
     })
 }
 
-/// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
+/// Adds the hidden column for dynamic columns to a table that does not have it yet; returns whether it did.
 pub(crate) fn adds_dynamic_columns(session: &Session, name: &TableRef) -> Result<bool, Error> {
     let span = name.span();
     let table = resolve(&*session.catalog()?, name)?;
     if with_dynamic_columns(table.def(), span)?.is_none() {
         return Ok(false);
     }
-    // An appender is made between the statements of a transaction.
+    // An appender is created between the statements of a transaction, so the session is not within a statement of it.
     if session.is_within_transaction() || session.transaction.current().is_some() {
         let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
         let help = "write one before BEGIN: the table gets a hidden column for them";

@@ -1,4 +1,4 @@
-//! Results of text columns.
+//! Results with text columns.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::outcome::RowsOutcome;
 /// A row of texts: `None` is NULL.
 pub(crate) type TextRow = Vec<Option<String>>;
 
-/// Text columns of a result.
+/// The text columns of a result.
 pub(crate) fn text_columns(labels: &[&str]) -> Vec<ResultColumn> {
     let column = |label: &&str| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true };
     labels.iter().map(column).collect()
 }
 
-/// The result of text columns that these rows are.
+/// A result with text columns and these rows.
 pub(crate) fn text_rows(columns: Vec<ResultColumn>, rows: &[TextRow]) -> Result<RowsOutcome, Error> {
     let column = |i: usize| -> ArrayRef {
         Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
@@ -29,13 +29,13 @@ pub(crate) fn text_rows(columns: Vec<ResultColumn>, rows: &[TextRow]) -> Result<
     ready(columns, arrays)
 }
 
-/// The result of these columns.
+/// A complete result with these columns.
 pub(crate) fn ready(columns: Vec<ResultColumn>, arrays: Vec<ArrayRef>) -> Result<RowsOutcome, Error> {
     let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
     Ok(RowsOutcome::ready(columns.into(), batch))
 }
 
-/// The pattern of a LIKE behind SHOW.
+/// The pattern of a LIKE after SHOW.
 pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
     Ok(like.map(|pattern| LikePattern::parse(pattern, None, true)).transpose()?)
 }

@@ -16,14 +16,14 @@ const THREAD_STACK_BYTES: usize = 16 << 20;
 /// The threads of a database, in two pools. Each is started when it is first needed.
 ///
 /// # Invariant
-/// Work of the statements' pool may wait for the engine's pool: an async call may run an INSERT whose query is relational. Work of the engine's
-/// pool waits for neither. If both had one pool, calls that wait for the scans of their queries could take all of its threads, and
-/// no scan would ever run.
+/// Work in the statements' pool may wait for the engine's pool: an async call may run an INSERT whose query is relational. Work in the engine's
+/// pool waits for neither pool. With a single pool, calls that wait for the scans of their queries could take all threads, and no scan
+/// would ever run.
 pub(crate) struct ThreadPools {
     /// Runs the calls of the async API, the reads of their results, and timers.
     statements: Pool,
     /// Runs relational queries on its workers, and their scans on its threads for work that blocks.
-    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // such a build has no relational queries
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // unused without that feature
     engine: Pool,
 }
 
@@ -45,7 +45,7 @@ impl ThreadPools {
         Self { statements: pool("saltwing", 1), engine: pool("saltwing-engine", options.threads.count.max(2)) }
     }
 
-    /// Runs work that blocks, such as a call of the async API.
+    /// Runs blocking work, such as a call of the async API.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -54,7 +54,7 @@ impl ThreadPools {
         Ok(())
     }
 
-    /// Where timers run.
+    /// The runtime for timers.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -62,7 +62,7 @@ impl ThreadPools {
         self.statements.handle()
     }
 
-    /// Where relational queries run.
+    /// The runtime for relational queries.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -71,7 +71,7 @@ impl ThreadPools {
         self.engine.handle()
     }
 
-    /// Ends the threads when they have done what they are doing; work that has not begun is dropped.
+    /// Ends the threads after their current work; work that has not begun is dropped.
     pub(crate) fn shut_down(&mut self) {
         [&mut self.statements, &mut self.engine].into_iter().filter_map(|pool| pool.runtime.take()).for_each(shut_down);
     }
@@ -90,7 +90,7 @@ impl Pool {
             .enable_time()
             .build()
             .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
-        // Another thread may have been first: then this one is shut down again.
+        // If another thread was first, this runtime is shut down again.
         if let Err(second) = self.runtime.set(runtime) {
             shut_down(second);
         }

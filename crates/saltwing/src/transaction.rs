@@ -5,8 +5,8 @@
 //!             │                  └─ ROLLBACK, COMMIT (an error) ──> none
 //!             └─ COMMIT, ROLLBACK ──> none
 //! ```
-//! The statements of a transaction read its snapshot with the writes of the statements before them, and the catalog of its
-//! beginning. Its end ends the row streams that it has open.
+//! A statement of a transaction reads the transaction's snapshot with the writes of its earlier statements, and the catalog at the
+//! beginning of the transaction. The end of the transaction ends its open row streams.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -26,10 +26,10 @@ pub(crate) struct SessionTransaction {
     number: u64,
     pub(crate) is_read_only: bool,
     began: Instant,
-    /// The definitions of the beginning.
+    /// The catalog at the beginning of the transaction.
     pub(crate) catalog: Arc<dyn CatalogReader>,
     pub(crate) rows: OpenTransaction,
-    /// Whether a statement runs in it.
+    /// Whether a statement runs in the transaction.
     is_busy: AtomicBool,
     state: Mutex<State>,
 }
@@ -37,29 +37,29 @@ pub(crate) struct SessionTransaction {
 #[derive(Default)]
 struct State {
     failure: Option<Failure>,
-    /// Whether it was open for too long.
+    /// Whether the transaction was open for too long.
     has_expired: bool,
-    /// Whether its guard was dropped.
+    /// Whether the transaction's guard was dropped.
     is_given_up: bool,
-    /// By their names, the oldest first. A name may come twice: the newer one hides the older.
+    /// The oldest first. A name may occur twice: the newer savepoint hides the older one.
     savepoints: Vec<(Mark, Savepoint)>,
-    /// How many parts have begun.
+    /// The number of parts that have begun.
     parts: u64,
-    /// Results that are still read.
+    /// Results that are still being read.
     streams: Vec<Weak<RowStream>>,
     /// The statement that began last.
     running: Option<ScanContext>,
     statements: u64,
-    /// Rows that its statements have written, and their encoded bytes.
+    /// The number of rows that the statements have written, and of their encoded bytes.
     written: (usize, usize),
 }
 
-/// What a savepoint is found by.
+/// The identity of a savepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The name that a statement gave it, in lower case.
+    /// The name that a statement gave to the savepoint, in lower case.
     Name(String),
-    /// It is the beginning of a part.
+    /// The savepoint is the beginning of this part.
     Part(u64),
 }
 
@@ -105,25 +105,25 @@ pub(crate) struct RowStream {
     has_ended: AtomicBool,
 }
 
-/// A statement's right to be the one that runs.
+/// A statement's exclusive right to run in the transaction.
 pub(crate) struct Claim<'a>(&'a SessionTransaction);
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         self.0.is_busy.store(false, SeqCst);
-        // If it was ended meanwhile, nobody else gives back what it pins: see `expire` and `give_up`.
+        // If the transaction was ended meanwhile, only this claim can release its snapshot: see `expire` and `give_up`.
         if self.0.is_over() {
             self.0.rows.rollback();
         }
     }
 }
 
-/// A transaction, or a part of it that can be rolled back by itself.
+/// A transaction, or a part of one that can be rolled back alone.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionPart {
-    /// That of the transaction.
+    /// The number of the transaction.
     number: u64,
-    /// The savepoint at the beginning of the part; `None` is the whole transaction.
+    /// The savepoint at the beginning of the part; `None` for the whole transaction.
     mark: Option<Mark>,
 }
 
@@ -133,12 +133,12 @@ impl TransactionPart {
         Self { number: transaction.number, mark: None }
     }
 
-    /// The savepoint at its beginning; `None` of a whole transaction.
+    /// The savepoint at the beginning of the part; `None` for a whole transaction.
     pub(crate) fn mark(&self) -> Option<&Mark> {
         self.mark.as_ref()
     }
 
-    /// The transaction, if it is open and this part of it has not ended.
+    /// The transaction, if it is open and this part has not ended.
     pub(crate) fn current(&self, slot: &TransactionSlot) -> Option<Arc<SessionTransaction>> {
         let is_it = |open: &Arc<SessionTransaction>| {
             open.number == self.number && self.mark.as_ref().is_none_or(|mark| open.marked(mark).is_ok())
@@ -148,14 +148,14 @@ impl TransactionPart {
 }
 
 impl Failure {
-    /// Whether only another snapshot helps.
+    /// Whether only a new snapshot can resolve the failure.
     fn is_conflict(&self) -> bool {
         matches!(self.code, ErrorCode::Conflict | ErrorCode::SnapshotTooOld)
     }
 }
 
 impl TransactionSlot {
-    /// Whether it is the same one, as those of clones are.
+    /// Whether both are the same slot; the slots of a session's clones are.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -180,12 +180,12 @@ impl TransactionSlot {
         Ok(())
     }
 
-    /// Takes the transaction out, and ends the results that are read in it; it is neither committed nor rolled back yet.
+    /// Takes the transaction out of the slot and ends its open results. The transaction is neither committed nor rolled back yet.
     pub(crate) fn close(&self) {
         self.0.lock().take().iter().for_each(|transaction| transaction.end_streams());
     }
 
-    /// The transaction fails, if there is one: a statement did before it ran.
+    /// Marks the open transaction, if there is one, as failed, because a statement failed before it ran.
     pub(crate) fn fail(&self, error: &Error) {
         self.current().iter().for_each(|transaction| transaction.fail(error));
     }
@@ -198,14 +198,14 @@ impl TransactionSlot {
         }
     }
 
-    /// The code of the error for which the transaction has failed.
+    /// The code of the error that made the transaction fail.
     pub(crate) fn failure(&self) -> Option<ErrorCode> {
         self.current()?.failure().map(|failure| failure.code)
     }
 }
 
 impl RowStream {
-    /// Takes note of an error of a later row.
+    /// Records an error of a later row.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if self.has_ended.load(SeqCst) {
             let text = "the transaction in which these rows are read has ended";
@@ -222,7 +222,7 @@ impl RowStream {
 }
 
 impl SessionTransaction {
-    /// `catalog` was taken after `rows` began: the rows are known by its definitions, or by later ones.
+    /// `catalog` was read after `rows` began, so it, or a later catalog, has the definitions of all these rows.
     pub(crate) fn new(number: u64, is_read_only: bool, rows: OpenTransaction, catalog: Arc<dyn CatalogReader>) -> Self {
         let (began, is_busy, state) = (Instant::now(), AtomicBool::new(false), Mutex::default());
         Self { number, is_read_only, began, catalog, rows, is_busy, state }
@@ -261,7 +261,7 @@ impl SessionTransaction {
         Ok(())
     }
 
-    /// Goes back to a savepoint, which stays. A transaction that has failed goes on from there.
+    /// Goes back to a savepoint, which remains. A failed transaction continues from there.
     pub(crate) fn rollback_to(&self, mark: &Mark) -> Result<(), Error> {
         let (position, savepoint) = self.marked(mark)?;
         self.rows.rollback_to(savepoint)?;
@@ -293,7 +293,7 @@ impl SessionTransaction {
         })
     }
 
-    /// Begins a part of the transaction, which can be rolled back by itself.
+    /// Begins a part of the transaction, which can be rolled back alone.
     pub(crate) fn begin_part(&self) -> Result<TransactionPart, Error> {
         let _claim = self.claim()?;
         self.check()?;
@@ -306,7 +306,7 @@ impl SessionTransaction {
         Ok(TransactionPart { number: self.number, mark: Some(mark) })
     }
 
-    /// Ends a part, whose writes stay, unless one of its statements failed.
+    /// Ends a part and keeps its writes, unless one of its statements failed.
     pub(crate) fn commit_part(&self, part: &Mark) -> Result<(), Error> {
         let _claim = self.claim()?;
         let Some(failure) = self.failure() else { return self.release(part) };
@@ -321,7 +321,7 @@ impl SessionTransaction {
         self.discard_part(part)
     }
 
-    /// The transaction goes on from the beginning of the part, unless it must run again as a whole.
+    /// Continues the transaction from the beginning of the part, unless the whole transaction must run again.
     fn discard_part(&self, part: &Mark) -> Result<(), Error> {
         if self.has_expired() || self.failure().is_some_and(|failure| failure.is_conflict()) {
             return Ok(());
@@ -330,8 +330,8 @@ impl SessionTransaction {
         self.release(part)
     }
 
-    /// As [`SessionTransaction::rollback_part`], for nobody. If one of its statements still runs, the writes of
-    /// the part cannot be told from its: then the whole transaction fails.
+    /// As [`SessionTransaction::rollback_part`], for a dropped guard. If a statement of the part still runs, its writes cannot be
+    /// separated from the others: then the whole transaction fails.
     pub(crate) fn drop_part(&self, part: &Mark) {
         if let Err(error) = self.rollback_part(part) {
             self.cancel();
@@ -340,7 +340,7 @@ impl SessionTransaction {
         }
     }
 
-    /// Ends the results that are still read.
+    /// Ends the results that are still being read.
     fn end_streams(&self) {
         for stream in self.state.lock().streams.drain(..).filter_map(|stream| stream.upgrade()) {
             stream.has_ended.store(true, SeqCst);
@@ -348,7 +348,7 @@ impl SessionTransaction {
         }
     }
 
-    /// Takes note of the end of a statement; of its rows, if some are still read.
+    /// Records the end of a statement, and its result if rows of it are still to be read.
     pub(crate) fn ended(self: &Arc<Self>, rows: Option<&ScanContext>) -> Option<Arc<RowStream>> {
         let mut state = self.state.lock();
         state.statements += 1;
@@ -360,18 +360,18 @@ impl SessionTransaction {
         Some(stream)
     }
 
-    /// Takes note of the beginning of a statement.
+    /// Records the beginning of a statement.
     pub(crate) fn began(&self, context: &ScanContext) {
         self.state.lock().running = Some(context.clone());
     }
 
-    /// Cancels the statement that runs.
+    /// Cancels the running statement.
     pub(crate) fn cancel(&self) {
         let running = self.state.lock().running.take();
         running.iter().for_each(ScanContext::cancel);
     }
 
-    /// Ends it because it has been open for too long.
+    /// Ends the transaction because it has been open for too long.
     pub(crate) fn expire(&self, limit: Duration) {
         let text = format!("it was open for longer than transaction_timeout = {} ms", limit.as_millis());
         {
@@ -381,11 +381,11 @@ impl SessionTransaction {
         }
         self.cancel();
         self.end_streams();
-        // The end of the claim rolls it back; if a statement runs, the end of that statement's claim does.
+        // The drop of the claim rolls the transaction back; if a statement runs, the drop of that statement's claim does.
         drop(self.claim());
     }
 
-    /// Rolls it back for nobody, without waiting for a statement that runs.
+    /// Rolls the transaction back for a dropped guard, without waiting for a running statement.
     pub(crate) fn give_up(&self) {
         self.state.lock().is_given_up = true;
         self.cancel();
@@ -393,7 +393,7 @@ impl SessionTransaction {
         drop(self.claim());
     }
 
-    /// Its row of SHOW TRANSACTIONS.
+    /// The transaction's row of SHOW TRANSACTIONS.
     pub(crate) fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
         let state = self.state.lock();
         let mode = if self.is_read_only { "read only" } else { "read write" };
@@ -422,12 +422,12 @@ impl SessionTransaction {
 }
 
 impl Transactions {
-    /// The number of another transaction.
+    /// The number of a new transaction.
     pub(crate) fn next_number(&self) -> u64 {
         self.last.fetch_add(1, SeqCst) + 1
     }
 
-    /// Those that are open.
+    /// The open transactions.
     pub(crate) fn open(&self) -> Vec<Arc<SessionTransaction>> {
         self.open.lock().iter().filter_map(Weak::upgrade).collect()
     }

@@ -1,7 +1,7 @@
-//! The closures of [`Connection::transaction`](crate::Connection::transaction), as the threads know them that run them.
+//! Tracks, for each thread, the closures of [`Connection::transaction`](crate::Connection::transaction) that it runs.
 //!
-//! A transaction is a connection of its own, so a statement of the connection that began it, a prepared one above all, would be
-//! no part of it, and would stay after a rollback. Inside the closure such a statement is a mistake, and an error.
+//! A transaction is a connection of its own, so a statement of the connection that began it (often a prepared one) would not belong to
+//! the transaction, and its effect would remain after a rollback. Inside the closure such a statement is refused.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -13,11 +13,11 @@ use crate::Error;
 use crate::transaction::TransactionSlot;
 
 thread_local! {
-    /// The connections whose closures the thread runs, the outermost first.
+    /// The connections whose closures this thread runs, the outermost first.
     static CONNECTIONS: RefCell<Vec<TransactionSlot>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The thread is inside a closure as long as this is there.
+/// Marks the thread as inside a closure until it is dropped.
 struct Inside;
 
 impl Inside {
@@ -39,7 +39,7 @@ pub(crate) fn run_inside<T>(connection: Option<&TransactionSlot>, closure: impl 
     closure()
 }
 
-/// As [`run_inside`]. A future may run on a thread after the other, and lets others run between.
+/// As [`run_inside`], for a future, which may move between threads and let other futures run in between.
 pub(crate) async fn poll_inside<T>(connection: Option<&TransactionSlot>, closure: impl Future<Output = T>) -> T {
     let mut closure = pin!(closure);
     poll_fn(|context| run_inside(connection, || closure.as_mut().poll(context))).await

@@ -1,4 +1,4 @@
-//! Transactions of the library: guards that roll back when they are dropped, and their repetition after a conflict.
+//! Transactions as guards that roll back when they are dropped, and the repetition of transactions after a conflict.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::{ControlFlow, Deref};
@@ -13,7 +13,7 @@ use crate::transaction::{Mark, SessionTransaction, TransactionPart, TransactionS
 use crate::transaction_closure::{poll_inside, run_inside};
 use crate::{Connection, Error, IntoParams, blocking};
 
-/// How often [`Connection::transaction`] runs a transaction that meets conflicts.
+/// How often [`Connection::transaction`] runs a transaction that has conflicts.
 pub const TRANSACTION_TRIES_MAX: u32 = 20;
 
 /// The longest wait between two tries.
@@ -22,13 +22,13 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 /// A transaction: its statements read one snapshot, with the writes of the statements before them, and are committed
 /// together.
 ///
-/// It is a [`Connection`] of its own, with copies of the settings of the one that began it, so **statements of that connection are no
-/// part of it**, prepared ones included: [`Statement::on`](crate::Statement::on) runs a prepared statement in it. An [appender](crate::Appender)
-/// belongs to the transaction in which it was made. Results that are read in it end with it.
+/// It is a [`Connection`] of its own, with copies of the settings of the connection that began it. **Statements of that other connection do
+/// not belong to it**, not even prepared ones: [`Statement::on`](crate::Statement::on) runs a prepared statement in the transaction. An
+/// [appender](crate::Appender) belongs to the transaction in which it was made. Open results end with their transaction.
 ///
-/// A transaction that is begun on it, by [`Connection::begin`] or [`Connection::transaction`], is an inner one: a savepoint.
+/// [`Connection::begin`] or [`Connection::transaction`] on a transaction begins an inner one: a savepoint.
 ///
-/// Dropping it rolls it back. After its end its clones and its prepared statements are refused with
+/// Dropping the value rolls the transaction back. After the end, statements of clones and prepared statements are refused with
 /// [`ErrorCode::NoTransaction`].
 pub struct Transaction {
     connection: Connection,
@@ -48,10 +48,10 @@ impl Transaction {
     ///
     /// # Errors
     /// [`ErrorCode::Conflict`] if another commit wrote one of the rows since the beginning, and
-    /// [`ErrorCode::FailedTransaction`] if one of the statements failed: nothing is committed then, and the outer transaction goes on
+    /// [`ErrorCode::FailedTransaction`] if one of the statements failed: then nothing is committed, and the outer transaction continues
     /// from the beginning of the inner one.
-    /// [`ErrorCode::CommitUnknown`] if nobody knows whether the writes are committed. [`ErrorCode::NoTransaction`] if a statement ended
-    /// it before.
+    /// [`ErrorCode::CommitUnknown`] if it is unknown whether the writes are committed. [`ErrorCode::NoTransaction`] if a statement has
+    /// already ended the transaction.
     pub async fn commit(self) -> Result<(), Error> {
         let Self { connection, guard } = self;
         call(connection.session(), move |_| guard.commit()).await
@@ -60,7 +60,7 @@ impl Transaction {
     /// Discards the writes of its statements.
     ///
     /// # Errors
-    /// [`ErrorCode::NoTransaction`] if a statement ended it before.
+    /// [`ErrorCode::NoTransaction`] if a statement has already ended the transaction.
     pub async fn rollback(self) -> Result<(), Error> {
         let Self { connection, guard } = self;
         call(connection.session(), move |_| guard.rollback()).await
@@ -73,31 +73,31 @@ impl Connection {
         self.blocking.transaction_state()
     }
 
-    /// Begins a transaction, whose statements are those that run on the value given: see [`Transaction`]. `BEGIN` as a statement opens one on this
-    /// connection and its clones instead.
+    /// Begins a transaction. Its statements are those that run on the returned value: see [`Transaction`]. The statement `BEGIN` instead
+    /// opens a transaction on this connection and its clones.
     ///
-    /// If this connection has a transaction open, the new one is an inner transaction of it: a savepoint. Its commit is no commit of the outer
-    /// one, and its rollback takes back its own writes alone.
+    /// If this connection has an open transaction, the new one is an inner transaction: a savepoint. Its commit does not commit the outer
+    /// transaction, and its rollback discards only its own writes.
     ///
     /// # Errors
-    /// [`ErrorCode::NotSupported`] of a store without such transactions; [`ErrorCode::BadArgument`] while `autocommit_rows` is set;
+    /// [`ErrorCode::NotSupported`] if the store has no such transactions; [`ErrorCode::BadArgument`] while `autocommit_rows` is set;
     /// [`ErrorCode::FailedTransaction`] if the outer transaction failed; [`ErrorCode::ActiveTransaction`] inside the closure of
-    /// [`transaction`](Connection::transaction), whose argument is what an inner transaction begins on.
+    /// [`transaction`](Connection::transaction): there, begin inner transactions on the closure's argument.
     pub async fn begin(&self) -> Result<Transaction, Error> {
         let guard = call(self.session(), blocking::Connection::begin).await?;
         Ok(Transaction { connection: Connection { blocking: guard.connection.clone() }, guard })
     }
 
-    /// Runs `run` in a transaction, and commits it if `run` gives a value. After a conflict with another commit it runs
-    /// again, with a new snapshot, up to [`TRANSACTION_TRIES_MAX`] times in all; the waits between grow.
+    /// Runs `run` in a transaction, and commits it if `run` returns a value. After a conflict with another commit, `run` runs
+    /// again with a new snapshot, up to [`TRANSACTION_TRIES_MAX`] times in all, with growing waits between the tries.
     ///
-    /// What belongs to the transaction runs on the argument of `run`. Inside `run` this connection and its clones run nothing, neither
-    /// texts nor prepared statements: they would be no part of the transaction, and are refused with
-    /// [`ErrorCode::ActiveTransaction`]. Tasks and threads that `run` starts are not known to be inside.
+    /// Statements of the transaction run on the argument of `run`. Inside `run`, statements on this connection and its clones are refused with
+    /// [`ErrorCode::ActiveTransaction`], because they would not belong to the transaction; so are prepared statements. Tasks and threads that
+    /// `run` starts do not count as inside.
     ///
-    /// On a connection that has a transaction open, by `BEGIN` or as the argument of another `run`, this one is an inner
+    /// If this connection has an open transaction, by `BEGIN` or as the argument of another `run`, the new one is an inner
     /// transaction: a savepoint. It runs once, since only a new outer transaction has a new snapshot. After an error of `run` its writes are
-    /// taken back, and the outer transaction goes on; after a conflict the outer one has failed, so that it runs again as a whole.
+    /// discarded, and the outer transaction continues; after a conflict the outer one has failed, so it must run again as a whole.
     ///
     /// # Errors
     /// Those of `run`, and of [`Transaction::commit`]; a commit whose outcome is unknown is not repeated.
@@ -136,11 +136,11 @@ async fn sleep(session: &Session, time: Duration) -> Result<(), Error> {
 struct Tries(u32);
 
 impl Tries {
-    /// What follows a try: its value, or another try after a wait. `given` has what the statements gave, and the commit if they gave a
-    /// value; `failure` is the code for which the transaction failed before that. An inner transaction is tried once.
+    /// The result of a try: its value, or the wait before another try. `given` is the result of the statements and of their commit;
+    /// `failure` is the code of the error that had failed the transaction before. An inner transaction is tried once.
     ///
     /// # Errors
-    /// That of the try, if another one would not help.
+    /// The error of the try, if another try would not help.
     fn next<T, E: From<Error>>(
         &mut self,
         given: Result<(T, Result<(), Error>), E>,
@@ -163,7 +163,7 @@ impl Tries {
         }
     }
 
-    /// A random part of a time that grows, so that transactions that met once do not meet again.
+    /// A random part of a growing time, so that two transactions that had a conflict do not conflict again.
     fn wait(&self) -> Duration {
         let longest = Duration::from_micros(100 << self.0.min(16)).min(WAIT_MAX);
         longest.mul_f64(RandomState::new().hash_one(self.0) as f64 / u64::MAX as f64)
@@ -172,12 +172,12 @@ impl Tries {
 
 /// As [`Transaction`], with calls that block.
 ///
-/// **Statements of the connection that began it are no part of it**, prepared ones included:
-/// [`Statement::on`](blocking::Statement::on) runs a prepared statement in it.
+/// **Statements of the connection that began it do not belong to it**, not even prepared ones:
+/// [`Statement::on`](blocking::Statement::on) runs a prepared statement in the transaction.
 pub struct BlockingTransaction {
-    /// One of its own; of an inner transaction, that of the outer one.
+    /// A connection of its own; for an inner transaction, the connection of the outer one.
     connection: blocking::Connection,
-    /// What it has begun, and rolls back if it is dropped.
+    /// The transaction, or the part of one, that the guard has begun and rolls back if it is dropped.
     part: TransactionPart,
 }
 
@@ -193,7 +193,7 @@ impl BlockingTransaction {
     /// As [`Transaction::commit`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn commit(self) -> Result<(), Error> {
         self.end("COMMIT", SessionTransaction::commit_part)
     }
@@ -201,12 +201,12 @@ impl BlockingTransaction {
     /// As [`Transaction::rollback`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn rollback(self) -> Result<(), Error> {
         self.end("ROLLBACK", SessionTransaction::rollback_part)
     }
 
-    /// Ends a transaction by the statement `whole`, and an inner one by `inner`.
+    /// Ends a whole transaction by the statement `whole`, and an inner one by `inner`.
     fn end(
         self,
         whole: &str,
@@ -217,12 +217,12 @@ impl BlockingTransaction {
         self.current().map_or(Ok(()), |transaction| inner(&transaction, mark))
     }
 
-    /// Whether it is a part of another one.
+    /// Whether this is an inner transaction.
     fn is_inner(&self) -> bool {
         self.part.mark().is_some()
     }
 
-    /// The transaction that is open, if this one has not ended.
+    /// The open transaction, if this one has not ended.
     fn current(&self) -> Option<Arc<SessionTransaction>> {
         self.part.current(&self.session.transaction)
     }
@@ -250,7 +250,7 @@ impl blocking::Connection {
     /// As [`Connection::begin`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn begin(&self) -> Result<BlockingTransaction, Error> {
         let (session, part) = match self.session.open_transaction()? {
             Some(open) => (self.session.clone(), open.begin_part()?),
@@ -284,7 +284,7 @@ impl blocking::Connection {
     /// # }
     /// ```
     ///
-    /// A prepared statement runs in it by [`Statement::on`](blocking::Statement::on), and an inner transaction is a savepoint:
+    /// [`Statement::on`](blocking::Statement::on) runs a prepared statement in the transaction, and an inner transaction is a savepoint:
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -303,7 +303,7 @@ impl blocking::Connection {
     /// ```
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn transaction<T, E: From<Error>>(
         &self,
         mut run: impl FnMut(&BlockingTransaction) -> Result<T, E>,
@@ -321,7 +321,7 @@ impl blocking::Connection {
         }
     }
 
-    /// What of this connection runs nothing while the closure of `transaction` runs.
+    /// The slot of this connection, whose statements are refused while the closure of `transaction` runs; `None` for an inner transaction.
     fn outside(&self, transaction: &BlockingTransaction) -> Option<&TransactionSlot> {
         (!transaction.is_inner()).then_some(&self.session.transaction)
     }

@@ -11,14 +11,14 @@ use crate::Error;
 use crate::session::Session;
 use crate::transaction::SessionTransaction;
 
-/// Cancels the statement that runs, discards the writes, and ends the transaction.
+/// Cancels the running statement, discards the writes, and ends the transaction.
 pub(crate) fn roll_back(session: &Session, transaction: &SessionTransaction) {
     transaction.cancel();
     session.transaction.close();
     transaction.rows.rollback();
 }
 
-/// Commits the writes, and ends the transaction either way.
+/// Commits the writes, and ends the transaction, also after an error.
 pub(crate) fn commit(session: &Session, transaction: &SessionTransaction) -> Result<(), Error> {
     session.transaction.close();
     if let Some(failure) = transaction.failure() {
@@ -32,7 +32,7 @@ pub(crate) fn commit(session: &Session, transaction: &SessionTransaction) -> Res
 /// BEGIN.
 ///
 /// # Errors
-/// [`ErrorCode::ActiveTransaction`]; 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if
+/// [`ErrorCode::ActiveTransaction`]; 0A000 if the store does not support transactions; [`ErrorCode::BadArgument`] if
 /// `autocommit_rows` is set.
 pub(crate) fn begin_transaction(session: &Session, is_read_only: bool) -> Result<(), Error> {
     let (shared, settings) = (session.shared(), session.settings());
@@ -47,7 +47,7 @@ pub(crate) fn begin_transaction(session: &Session, is_read_only: bool) -> Result
         return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
     }
     session.transaction.open(|| {
-        // Of one moment, as a statement's: see `Session::moment`.
+        // The rows and the catalog must fit each other: see `Session::moment`.
         let (rows, catalog) = loop {
             let catalog = session.whole_catalog()?;
             let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;

@@ -1,4 +1,4 @@
-//! Rows of a result as values of one type.
+//! The rows of a result as values of a Rust type.
 
 use std::marker::PhantomData;
 
@@ -20,7 +20,7 @@ impl<R: FromRow> TypedRows<R> {
     /// The next row; `None` at the end.
     ///
     /// # Errors
-    /// The error of the read or of the computation; as [`Row::get`].
+    /// An error of the read or of the computation; as [`Row::get`].
     pub async fn next(&mut self) -> Result<Option<R>, Error> {
         self.rows.next().await?.map(|row| R::from_row(&row)).transpose()
     }
@@ -28,7 +28,7 @@ impl<R: FromRow> TypedRows<R> {
     /// As [`TypedRows::next`], blocking the thread.
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn next_blocking(&mut self) -> Result<Option<R>, Error> {
         self.rows.next_blocking()?.map(|row| R::from_row(&row)).transpose()
     }
@@ -52,7 +52,7 @@ impl<R: FromRow> TypedRows<R> {
 }
 
 impl Rows {
-    /// All rows that are left.
+    /// All remaining rows.
     ///
     /// # Errors
     /// As [`Rows::next`].

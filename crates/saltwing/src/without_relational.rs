@@ -1,4 +1,4 @@
-//! For builds without the relational engine: refuses its statements.
+//! Refuses relational queries in builds without the relational engine.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::query_run::{Purpose, QueryRun};
 use crate::session::Session;
 use crate::statement_plans::PlanCache;
 
-/// There are none.
+/// A type without values: this build has no such plans.
 pub(crate) enum RelationalPlan {}
 
 impl RelationalPlan {

@@ -1,4 +1,4 @@
-//! Values in records, and the expressions that keys are computed by.
+//! Values in records, and the expressions that compute key parts.
 
 use std::str::FromStr;
 
@@ -93,8 +93,8 @@ impl ValueRecord {
     }
 }
 
-/// An expression over the columns of a row, as in `{"call":["MD5",[{"column":0}],"VARCHAR"]}`. One that is no condition has
-/// the type of its result.
+/// An expression over the columns of a row, as in `{"call":["MD5",[{"column":0}],"VARCHAR"]}`. It has the type of its result, unless
+/// it is a condition.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ExprRecord {
     #[serde(rename = "literal", alias = "Literal")]
@@ -249,7 +249,7 @@ impl ExprRecord {
 }
 
 fn function(name: &str) -> Result<Function, String> {
-    // The formats 1 to 4 leave the underscore out; these two are the only functions of keys that have one.
+    // The formats 1 to 4 omit the underscore; only these two functions of keys have one.
     let name = match name {
         "DateBin" => "DATE_BIN",
         "DateTrunc" => "DATE_TRUNC",

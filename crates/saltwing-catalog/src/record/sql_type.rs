@@ -21,7 +21,7 @@ enum TypeForm {
     Earlier(EarlierType),
 }
 
-/// Types with a length in the formats 1 to 4; the others are names in another spelling, as in `"UnsignedInt"`.
+/// Types with a length in the formats 1 to 4. Other types are names in another spelling, as in `"UnsignedInt"`.
 #[derive(Deserialize)]
 enum EarlierType {
     Decimal(Option<(u8, u8)>),

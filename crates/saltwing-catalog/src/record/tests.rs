@@ -7,7 +7,7 @@ use saltwing_types::{
 
 use super::*;
 
-/// Every type, and a DEFAULT of it that is one value.
+/// Every type, with a constant DEFAULT for it.
 fn types_and_defaults() -> Vec<(SqlType, Option<Value>)> {
     let text = || Some(Value::text("it's"));
     let instant = Timestamp { ms: -1, nanos: 999_999 };
@@ -132,7 +132,7 @@ fn a_record_is_these_bytes() {
     assert_eq!(read("t", &text).unwrap(), def);
 }
 
-/// Records of version 1 have no numbers of their own: a table has that of its rows, an index that of its entries.
+/// Records of version 1 have no object numbers: the number of a table is the id of its rows, that of an index the id of its entries.
 #[test]
 fn records_of_version_1_are_read() {
     assert_eq!(read("t", &stored("record_1.json")).unwrap(), everything());
@@ -143,7 +143,7 @@ fn records_of_version_1_are_read() {
     assert_eq!(read("t", &text).unwrap(), def);
 }
 
-/// After TRUNCATE and a rebuild they are other ones.
+/// After TRUNCATE and a rebuild, the object numbers differ from the ids of rows and entries.
 #[test]
 fn numbers_of_objects_are_in_the_record() {
     let mut def = everything();
@@ -152,7 +152,7 @@ fn numbers_of_objects_are_in_the_record() {
     assert_eq!(read("t", &write(&def).unwrap()).unwrap(), def);
 }
 
-/// Earlier releases do not know the fields, and refuse a definition that has them.
+/// Earlier releases do not know these fields, and refuse a definition that has them.
 #[test]
 fn comments_and_checks_are_in_the_record() {
     let mut def = everything();
@@ -169,7 +169,7 @@ fn comments_and_checks_are_in_the_record() {
     assert_eq!(read("t", &text).unwrap(), def);
 }
 
-/// Earlier releases do not know the fields, and refuse a definition that has them.
+/// Earlier releases do not know these fields, and refuse a definition that has them.
 #[test]
 fn columns_that_fill_themselves_are_in_the_record() {
     let mut def = everything();
@@ -275,7 +275,7 @@ fn every_condition_is_in_the_record() {
     assert_eq!(read("t", &record).unwrap(), def);
 }
 
-/// Earlier releases do not know the field, and refuse a definition that has it.
+/// Earlier releases do not know this field, and refuse a definition that has it.
 #[test]
 fn indexes_are_in_the_record() {
     let mut def = everything();
@@ -288,7 +288,7 @@ fn indexes_are_in_the_record() {
     let first = r#"[{"id":101,"object_id":102,"name":"by n","parts":[{"column":1,"text":"n","order":"desc"},{"expr":"#;
     assert!(written.starts_with(first), "{written}");
     assert_eq!(read("t", &text).unwrap(), def);
-    // An index that is not unique says nothing of it.
+    // The record of an index that is not unique has no such field.
     def.indexes.pop();
     assert!(!write(&def).unwrap().contains("unique"));
     for state in [IndexState::Building, IndexState::Ready, IndexState::Disabled] {
@@ -325,7 +325,7 @@ fn an_index_that_cannot_be_read_is_an_error() {
     }
 }
 
-/// Earlier releases do not know the field, and refuse a definition that has it.
+/// Earlier releases do not know this field, and refuse a definition that has it.
 #[test]
 fn a_table_says_since_when_it_keeps_versions() {
     let mut def = everything();
@@ -341,7 +341,7 @@ fn definitions_of_format_4_are_read() {
     assert_eq!(read("t", &stored("format_4.json")).unwrap(), everything());
 }
 
-/// Expressions are equal whatever their columns are called, so their texts are compared as well.
+/// Equality of expressions ignores the names of columns, so their texts are compared as well.
 #[test]
 fn names_of_columns_come_from_the_table() {
     for file in ["record_2.json", "record_1.json", "format_4.json"] {

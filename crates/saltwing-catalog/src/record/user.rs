@@ -91,7 +91,7 @@ impl GrantRecord {
             Privilege::Upsert => vec![PrivilegeRecord::Upsert],
             Privilege::Delete => vec![PrivilegeRecord::Delete],
             Privilege::Ddl => vec![PrivilegeRecord::Ddl],
-            // Never one of `each`.
+            // `each` never returns it.
             Privilege::All => Vec::new(),
         };
         Self { on, schema, name, privileges: privileges.each().flat_map(privilege).collect() }

@@ -19,7 +19,7 @@ const RECORD_VERSION: u32 = 2;
 #[serde(deny_unknown_fields)]
 struct ViewRecord {
     record_version: u32,
-    /// None before version 2: the catalog numbers the view when it is opened (`earlier_format.rs`).
+    /// Absent before version 2: the catalog numbers the view at its opening (`earlier_format.rs`).
     id: Option<u32>,
     name: NameRecord,
     columns: Vec<ViewColumnRecord>,

@@ -1,4 +1,4 @@
-//! COPY FROM of files that hold columns: Arrow IPC and Parquet.
+//! COPY FROM for columnar files: Arrow IPC and Parquet.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -14,18 +14,18 @@ use crate::files::file::CopyFile;
 
 /// The columns of a file that a load reads.
 struct Places {
-    /// Columns of the file, in ascending order.
+    /// The indexes of the columns in the file, in ascending order.
     read: Vec<usize>,
-    /// For each column of the target its place in `read`, and its type in the file.
+    /// For each column of the target, its position in `read` and its type in the file.
     of_target: Vec<(usize, SqlType)>,
 }
 
-/// A batch, of which the columns of the target are taken a few rows at a time.
+/// A batch whose rows are converted a chunk at a time.
 struct Taken {
     batch: RecordBatch,
-    /// How many rows are behind the load.
+    /// The number of rows that are already loaded.
     done: usize,
-    /// The columns of the target for the next rows.
+    /// The target's columns of the current chunk.
     chunk: Vec<ValueColumn>,
     chunk_from: usize,
     chunk_rows: usize,
@@ -73,7 +73,7 @@ impl Loading<'_> {
         })
     }
 
-    /// The columns that are read. Without a list of its own the statement takes all columns of the file.
+    /// The columns to read. Without a column list, the statement loads all columns of the file.
     fn places(&mut self, schema: &SchemaRef) -> Result<Places, Error> {
         let file = &self.faults.file;
         let target = &mut self.loader.target;
@@ -102,7 +102,7 @@ impl Loading<'_> {
         self.interrupted(Error::new(error.code(), format!("{} cannot be read: {error}", self.faults.file)))
     }
 
-    /// The same behind some rows.
+    /// The same error after `rows` rows.
     fn damaged_behind(&self, rows: u64, error: &BatchError) -> Error {
         let text = format!("{}, behind row {rows}: the file cannot be read: {error}", self.faults.file);
         self.interrupted(Error::new(error.code(), text))
@@ -121,7 +121,7 @@ impl Taken {
         Self { batch, done: 0, chunk: Vec::new(), chunk_from: 0, chunk_rows: 0 }
     }
 
-    /// The place of the next row in the chunk; `None` behind the last row.
+    /// The position of the next row in the chunk; `None` after the last row.
     fn row(&mut self, places: &Places) -> Result<Option<usize>, BatchError> {
         if self.done == self.chunk_from + self.chunk_rows {
             let rows = BATCH_ROWS.min(self.batch.num_rows() - self.done);

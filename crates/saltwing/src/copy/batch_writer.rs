@@ -19,7 +19,7 @@ use crate::files::format::ArrowForm;
 /// The schema of a file for the rows of a query.
 ///
 /// # Errors
-/// Two columns of one name.
+/// Two columns with one name.
 pub(super) fn file_schema(columns: &[ResultColumn]) -> Result<SchemaRef, Error> {
     for (place, column) in columns.iter().enumerate() {
         if columns.iter().take(place).any(|other| other.label.eq_ignore_ascii_case(&column.label)) {
@@ -115,7 +115,7 @@ mod in_parquet {
     use super::{file_schema, with_schema};
     use crate::Error;
 
-    /// Rows and bytes of a row group at most; a row group is written when it is complete, so these bound the memory.
+    /// Most rows and bytes of a row group. A row group is written when it is complete, so these limits bound the memory.
     const GROUP_ROWS: usize = 128 << 10;
     const GROUP_BYTES: usize = 64 << 20;
 
@@ -127,7 +127,7 @@ mod in_parquet {
         schema: SchemaRef,
     }
 
-    /// What the encoder has written and `out` has not: the encoder wants an output that may change threads, which the caller's need not be.
+    /// The bytes that the encoder has written and `out` has not. The encoder needs an output that is `Send`, and the caller's output may not be.
     #[derive(Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);
 

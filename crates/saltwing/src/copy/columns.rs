@@ -1,4 +1,4 @@
-//! The columns of a table that a file names.
+//! Finds the table columns that a file names.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use saltwing_types::{ColumnDef, ErrorCode, TableDef};
 use crate::Error;
 use crate::files::advice;
 
-/// The column that a file calls so: by the family too, if COPY TO needs it.
+/// The column with this name in a file. The name has the family if COPY TO writes it.
 pub(super) fn column_called(def: &TableDef, name: &str) -> Option<usize> {
-    // Most names are of one column alone, and are found without a text for each column.
+    // Most names belong to one column alone, and are found without building a text for each column.
     let named = || def.columns.iter().position(|column| !column.hidden && is_same_name(&def.unique_name(column), name));
     def.column_index(name).filter(|&index| def.columns.get(index).is_some_and(|column| !column.hidden)).or_else(named)
 }
 
-/// The columns of a table with these names, which stand at `place` of a file.
+/// The columns of a table with these names; `place` describes where the file has the names.
 ///
 /// # Errors
-/// A name that no column has, a name that is there twice.
+/// A name that no column has, a name that occurs twice.
 pub(super) fn named_columns(table: &Arc<Table>, names: &[String], place: &str) -> Result<Vec<usize>, Error> {
     let def = table.def();
     let mut columns = Vec::with_capacity(names.len());
@@ -44,7 +44,7 @@ pub(super) fn named_columns(table: &Arc<Table>, names: &[String], place: &str) -
     Ok(columns)
 }
 
-/// The places among a file's columns, which have these names, of those that the statement lists.
+/// The positions of the statement's listed columns among the file's columns, which have the names `names`.
 ///
 /// # Errors
 /// A listed column that the file does not have, or has twice.

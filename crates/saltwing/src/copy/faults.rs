@@ -1,4 +1,4 @@
-//! The lines that a COPY FROM cannot take.
+//! The lines that a COPY FROM cannot load.
 
 use saltwing_sql::statement::{CopyFrom, OnError};
 use saltwing_types::ErrorCode;
@@ -7,7 +7,7 @@ use super::SkippedLine;
 use crate::Error;
 use crate::error_subject::Subject;
 
-/// Maximum of skipped lines reported one by one.
+/// Most skipped lines that are reported one by one.
 const SKIPPED_TOLD_MAX: usize = 20;
 
 /// The error of a line.
@@ -16,7 +16,7 @@ pub(super) struct Fault {
     pub(super) column: Option<String>,
     pub(super) reason: String,
     pub(super) code: ErrorCode,
-    /// Advice, if one is known that loses no row.
+    /// Advice that loses no rows, if there is any.
     pub(super) advice: Option<String>,
 }
 
@@ -26,12 +26,12 @@ impl Fault {
     }
 }
 
-/// The lines that cannot be taken.
+/// The lines that cannot be loaded.
 pub(super) struct Faults<'a> {
     pub(super) copy: &'a CopyFrom,
     /// The file that is read.
     pub(super) file: String,
-    /// What its rows are called: lines, or rows of a file that has none.
+    /// The word for the file's rows: line, or row for a file without lines.
     pub(super) unit: &'static str,
     /// The name of the table.
     pub(super) table: String,
@@ -40,10 +40,10 @@ pub(super) struct Faults<'a> {
 }
 
 impl Faults<'_> {
-    /// Leaves a line out, and counts it.
+    /// Skips a line, and counts it.
     ///
     /// # Errors
-    /// That of the line, unless the statement has `ON ERROR SKIP`.
+    /// The error of the line, unless the statement has `ON ERROR SKIP`.
     pub(super) fn take(&mut self, fault: Fault) -> Result<(), Error> {
         if self.copy.options.on_error != Some(OnError::Skip) {
             return Err(self.error(&fault));

@@ -86,7 +86,7 @@ impl Loading<'_> {
         }
     }
 
-    /// Loads the rows of a file that is read from its begin to its end, and whose size may be known.
+    /// Loads the rows of a file that is read from beginning to end, and whose size may be known.
     fn read_stream<R: BufRead>(
         &mut self,
         mut input: R,
@@ -97,7 +97,7 @@ impl Loading<'_> {
         let begin = input.fill_buf().map_err(|error| self.unreadable(&error))?;
         let compression = match (format, self.faults.copy.options.compression) {
             (FileFormat::Csv(_) | FileFormat::Json, Some(compression)) => compression,
-            // Another compression is inside the file.
+            // Other formats have compression inside the file.
             _ => compression::of_bytes(begin),
         };
         if let (FileFormat::Csv(format), CopyCompression::None) = (format, compression) {

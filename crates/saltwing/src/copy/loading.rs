@@ -1,4 +1,4 @@
-//! A COPY FROM as it goes on: rows become parts, and parts are committed.
+//! A running COPY FROM: collects rows into parts, and commits the parts.
 
 use saltwing_types::{ColumnDef, ErrorCode, Value, ValueError, eval};
 
@@ -9,12 +9,12 @@ use crate::load::{Loader, Part, PartLimits, Repeats};
 use crate::outcome::ExecResult;
 use crate::progress::CopyProgress;
 
-/// A COPY FROM as it goes on.
+/// A running COPY FROM.
 pub(super) struct Loading<'a> {
     pub(super) loader: Loader,
     pub(super) limits: PartLimits,
     pub(super) part: Part,
-    /// Of the moment of the statement.
+    /// Computes DEFAULTs, with the time of the statement.
     pub(super) computing: Computing<'a>,
     pub(super) faults: Faults<'a>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Loading<'a> {
 pub(super) type Cell = Result<(Value, usize), ValueError>;
 
 impl Loading<'_> {
-    /// Commits the rows that `next` adds, part by part. It says whether there may be more, and how many bytes were read.
+    /// Commits the rows that `next` adds, part by part. `next` returns whether there may be more rows, and how many bytes were read.
     pub(super) fn read_all(
         &mut self,
         bytes_total: Option<u64>,
@@ -42,8 +42,8 @@ impl Loading<'_> {
         }
     }
 
-    /// Takes a row, whose values `cell` gives by their places among the columns of the target. `advice` is about a value that its
-    /// column cannot take.
+    /// Adds a row. `cell` returns its values by the positions of the target's columns; `advice` returns the advice for a value that does
+    /// not fit its column.
     pub(super) fn row(
         &mut self,
         number: u64,
@@ -81,7 +81,7 @@ impl Loading<'_> {
         Ok(true)
     }
 
-    /// Commits the rows gathered.
+    /// Commits the collected rows.
     fn commit(&mut self) -> Result<(), Error> {
         let (part, faults) = (std::mem::take(&mut self.part), &mut self.faults);
         self.loader.write(part, &self.computing, &mut |line, error| {
@@ -89,7 +89,7 @@ impl Loading<'_> {
         })
     }
 
-    /// A line that cannot be taken: left out and counted, or the end. Always `true`: there may be more.
+    /// Handles a line that cannot be loaded: skips and counts it, or ends the load. Always `true`: more lines may follow.
     pub(super) fn bad_line(&mut self, fault: Fault) -> Result<bool, Error> {
         self.faults.take(fault).map_err(|error| self.stopped(error))?;
         Ok(true)
@@ -100,7 +100,7 @@ impl Loading<'_> {
         error.after_commits(self.computing.session.committed(self.loader.done))
     }
 
-    /// The error of a read: a pipe fails to read when its statement is stopped.
+    /// The error of a read. If the statement was stopped, that error replaces it: reads from a pipe fail then.
     pub(super) fn interrupted(&self, error: Error) -> Error {
         self.stopped(self.computing.context.check().err().map_or(error, Error::from))
     }

@@ -1,7 +1,7 @@
 //! COPY: tables from and to files.
 //!
-//! A file is CSV, JSON lines, Arrow IPC or Parquet, perhaps compressed. CSV is RFC 4180 with `""` for the empty text and nothing for
-//! NULL, or another word for NULL. COPY FROM upserts in batches, each a commit of its own.
+//! A file is CSV, JSON lines, Arrow IPC or Parquet, and may be compressed. CSV is RFC 4180, with `""` for the empty text, and an empty field
+//! or a word of choice for NULL. COPY FROM upserts in batches, each a commit of its own.
 
 mod batch_rows;
 mod batch_writer;
@@ -22,16 +22,16 @@ pub(crate) use to::{copied_query, copy_to};
 pub struct CopyReport {
     /// Rows committed.
     pub rows: u64,
-    /// How many lines were left out.
+    /// The number of skipped lines.
     pub skipped: u64,
-    /// The first of them.
+    /// The first skipped lines.
     pub first: Vec<SkippedLine>,
 }
 
-/// A line that a COPY FROM left out.
+/// A line that a COPY FROM skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedLine {
-    /// Line in the file, or row of a file of columns, from 1.
+    /// The number of the line, or of the row of a columnar file, from 1.
     pub line: u64,
     /// The error.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! The caller's streams: what COPY FROM STDIN reads, and COPY TO STDOUT writes to.
+//! The caller's streams, from which COPY FROM STDIN reads and to which COPY TO STDOUT writes.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use saltwing_types::ErrorCode;
 use crate::Error;
 use crate::files::file::{PAUSE_MIN, wait};
 
-/// The error of a COPY FROM STDIN or TO STDOUT without a stream: the library has none of its own.
+/// The error of a COPY FROM STDIN or TO STDOUT without a stream: the library never uses the process's own streams.
 pub(super) fn no_stream(what: &str, call: &str) -> Error {
     Error::new(ErrorCode::NotSupported, what).with_help(Some(format!("run it by Connection::{call}")))
 }
 
-/// A stream that would block is tried again, unless its statement was stopped.
+/// A stream that tries again after `WouldBlock` or `TimedOut`, unless its statement was stopped.
 pub(super) struct WaitingStream<'a, S: ?Sized> {
     stream: &'a mut S,
     context: &'a ScanContext,

@@ -1,4 +1,4 @@
-//! COPY FROM of texts: records of CSV and JSON lines become rows.
+//! COPY FROM for texts: converts records of CSV and JSON lines to rows.
 
 use std::io::BufRead;
 
@@ -14,11 +14,11 @@ use crate::files::advice;
 use crate::files::json_lines::{JsonLines, LineError};
 use crate::files::reader::{Field, RecordError, RecordReader};
 
-/// How the fields of a record become values.
+/// The mapping from the fields of a record to columns.
 struct Layout {
-    /// Fields of each record.
+    /// The number of fields of each record.
     fields: usize,
-    /// For each column of the target its field; `None` takes all fields in their order.
+    /// The field of each target column; `None` means all fields in order.
     places: Option<Vec<usize>>,
 }
 
@@ -62,8 +62,8 @@ impl Loading<'_> {
         })
     }
 
-    /// What the names in the first line say. Without a list of its own the statement takes the header's columns, in the header's order; a
-    /// list takes the columns of its names, or names the fields itself if it has as many and the header has other names.
+    /// The layout by the names in the first line. Without a column list, the statement loads the header's columns, in the header's order.
+    /// A column list selects the fields of its names; if the header has other names and as many fields, the list names the fields by position.
     fn take_header(&mut self, header: &[String]) -> Result<Layout, Error> {
         let (file, fields) = (format!("{}, line 1", self.faults.file), header.len());
         let target = &mut self.loader.target;
@@ -128,7 +128,7 @@ impl Loading<'_> {
         })
     }
 
-    /// Takes the record that was read. Always `true`: there may be more.
+    /// Adds the record that was read. Always `true`: more records may follow.
     fn record<R: BufRead>(&mut self, reader: &RecordReader<R>, layout: &Layout) -> Result<bool, Error> {
         let line = reader.first_line();
         let fields = match reader.fields() {
@@ -148,7 +148,7 @@ impl Loading<'_> {
         self.fields(line, &listed)
     }
 
-    /// The advice about a first line that has the names of the columns in the statement's list, and more.
+    /// The advice for a first line that has all names of the statement's list and further ones.
     fn list_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
         let target = &self.loader.target;
         let has_name = |name: &str| fields.iter().any(|field| is_same_name(field.text.trim(), name));
@@ -159,7 +159,7 @@ impl Loading<'_> {
         })
     }
 
-    /// Takes a JSON object: a key that it does not have is NULL.
+    /// Adds a JSON object as a row; missing keys are NULL.
     fn object(&mut self, line: u64, object: &[(String, Option<String>)]) -> Result<bool, Error> {
         let target = &self.loader.target;
         let mut fields = vec![Field { text: "", quoted: false }; target.columns.len()];
@@ -173,7 +173,7 @@ impl Loading<'_> {
         self.fields(line, &fields)
     }
 
-    /// The place of a key's column among those that are loaded.
+    /// The position of a key's column among the loaded columns.
     fn place(&self, key: &str) -> Option<usize> {
         let target = &self.loader.target;
         let def = target.table.def();
@@ -191,7 +191,7 @@ impl Loading<'_> {
         Fault { advice, ..fault }
     }
 
-    /// Takes a row: a field for each column.
+    /// Adds a row with a field for each column.
     fn fields(&mut self, line: u64, fields: &[Field<'_>]) -> Result<bool, Error> {
         let copy = self.faults.copy;
         let null = copy.options.null.as_deref().unwrap_or("");
@@ -206,7 +206,7 @@ impl Loading<'_> {
         })
     }
 
-    /// The advice about the first line, if it has the columns' names.
+    /// The advice for a first line that has the names of the columns.
     fn header_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
         let names = self.loader.target.table.schema().fields().iter().map(|field| field.name().as_str());
         let names: Vec<&str> = names.take(self.loader.target.table.row_key_index()).collect();

@@ -23,7 +23,7 @@ use crate::outcome::{ExecResult, RowsOutcome};
 use crate::queries::run_query;
 use crate::session::Session;
 
-/// Where the rows go.
+/// The destination of the rows.
 enum Target<'a> {
     Stdout(&'a mut dyn Write),
     File(AllowedFile),
@@ -62,7 +62,7 @@ pub(crate) fn copy_to(
                 Ok(written) => written,
                 Err(error) => {
                     file.discard();
-                    // A pipe fails to write when its statement is stopped.
+                    // A write to a pipe fails if the statement is stopped.
                     return Err(context.check().err().map_or(error, Error::from));
                 }
             }
@@ -81,15 +81,15 @@ pub(crate) fn copied_query<'c>(session: &Session, copy: &'c CopyTo) -> Result<Co
     let types = dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.as_ref()?.get(*place)?)));
     let types = types.collect::<Vec<_>>().join(", ");
     let declared = if types.is_empty() { types } else { format!(" ({types})") };
-    // COPY t TO names the whole table: there is nothing for the guard to ask.
+    // COPY t TO names the whole table, so the guard must not refuse the full scan.
     match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}{declared}"))?.statement {
         Statement::Query(query) => Ok(Cow::Owned(query)),
         _ => Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
     }
 }
 
-/// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
-/// family, so that COPY FROM finds it, and so is each dynamic column that has one.
+/// The items of the SELECT for a table's rows. A column that shares its name with another one has its family in its label, so that
+/// COPY FROM finds it; so has each dynamic column with a family.
 fn copied_items(
     session: &Session,
     name: &TableRef,
@@ -174,7 +174,7 @@ impl<W: Write> RowWriter<W> {
 fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, ExecResult), Error> {
     let format = FileFormat::of(&copy.options, copy.path()).map_err(|error| error.at(Some(copy.span)))?;
     let by_name = compression::of_name(copy.path().unwrap_or_default()).1;
-    // Arrow and Parquet are compressed inside, if the statement says how.
+    // Arrow and Parquet have compression inside the file, if the statement requests one.
     let outside = match format {
         FileFormat::Csv(_) | FileFormat::Json => copy.options.compression.unwrap_or(by_name),
         FileFormat::Arrow(_) => by_name,

@@ -23,7 +23,7 @@ impl<W: Write> RecordWriter<W> {
         Self { out, format, null, field: String::new() }
     }
 
-    /// A line of labels.
+    /// Writes the line of labels.
     pub(crate) fn header(&mut self, columns: &[ResultColumn]) -> Result<(), Error> {
         for (i, column) in columns.iter().enumerate() {
             self.separate(i)?;
@@ -33,7 +33,7 @@ impl<W: Write> RecordWriter<W> {
         self.out.write_all(b"\n").map_err(unwritable)
     }
 
-    /// A line a row.
+    /// Writes one line for each row.
     pub(crate) fn batch(&mut self, columns: &[ResultColumn], batch: &RecordBatch) -> Result<(), Error> {
         for row in 0..batch.num_rows() {
             for (i, column) in columns.iter().enumerate() {
@@ -53,11 +53,11 @@ impl<W: Write> RecordWriter<W> {
         if index > 0 { self.out.write_all(&[self.format.delimiter]).map_err(unwritable) } else { Ok(()) }
     }
 
-    /// Puts the field in quotes where it would be read as something else.
+    /// Writes the field, in quotes if it would otherwise be read as another value.
     fn put_field(&mut self) -> io::Result<()> {
         let Format { delimiter, quote, escape } = self.format;
         let special = |b: u8| b == delimiter || b == quote || b == b'\n' || b == b'\r';
-        // A byte order mark at the begin of a file is passed over by those who read it.
+        // Readers skip a byte order mark at the beginning of a file.
         let is_marked = self.field.starts_with('\u{feff}');
         if self.field != self.null && !self.field.is_empty() && !is_marked && !self.field.bytes().any(special) {
             return self.out.write_all(self.field.as_bytes());
@@ -107,7 +107,7 @@ impl<W: Write> JsonWriter<W> {
     }
 }
 
-/// Keeps its source: a shell tells a pipe whose reader has left from a disk that is full.
+/// Keeps its source, by which the shell distinguishes a pipe without a reader from a full disk.
 #[derive(Debug, thiserror::Error)]
 #[error("the file cannot be written: {0}")]
 struct Unwritable(#[source] io::Error);

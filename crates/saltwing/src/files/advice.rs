@@ -1,6 +1,6 @@
 //! Advice for files that COPY FROM cannot read: the likely format, and the option for it.
 //!
-//! The advice must not lose rows: `ON ERROR SKIP` is named only where nothing better is known.
+//! The advice must not lose rows: `ON ERROR SKIP` is named only if there is no better advice.
 
 use saltwing_types::{ColumnDef, ErrorCode};
 
@@ -19,13 +19,13 @@ const SIGNATURES: [(&[u8], &str, &str); 7] = [
     (b"\xfe\xff", "is UTF-16", "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
-/// Delimiters that files have beside the comma, as the option DELIMITER takes them.
+/// Common delimiters, with their spelling in the option DELIMITER.
 const DELIMITERS: [(char, &str); 4] = [(';', ";"), ('\t', "\\t"), ('|', "|"), (',', ",")];
 
-/// Refuses what begins as no text does.
+/// Refuses a file whose first bytes are not text.
 ///
 /// # Errors
-/// `bad_text`, naming what `file` seems to be.
+/// `bad_text`, with the probable format of `file`.
 pub(crate) fn check_text(file: &str, begin: &[u8]) -> Result<(), Error> {
     let signed = SIGNATURES.iter().find(|(signature, ..)| begin.starts_with(signature));
     let signed = signed.map(|(_, what, help)| (*what, *help));
@@ -37,13 +37,13 @@ pub(crate) fn check_text(file: &str, begin: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// What no lines of a text have: a zero byte beside the first letter, line ends that are carriage returns alone.
+/// Signs of a file that is not made of UTF-8 lines: a zero byte beside the first letter, or lines that end in carriage returns alone.
 fn unlike_text(begin: &[u8]) -> Option<(&'static str, &'static str)> {
     match begin {
         [0, _, ..] | [_, 0, ..] => {
             Some(("is UTF-16 or binary", "convert it to UTF-8 first: iconv -f UTF-16LE -t UTF-8 FILE"))
         }
-        // In quotes a carriage return may be a value.
+        // Inside quotes, a carriage return may be part of a value.
         _ if begin.contains(&b'\n') || begin.contains(&b'"') => None,
         _ if begin.trim_ascii_end().contains(&b'\r') => {
             Some(("ends its lines with carriage returns alone", "convert it first: tr '\\r' '\\n' < FILE"))
@@ -75,7 +75,7 @@ pub(crate) fn of_header(header: &[String], columns: &[ColumnDef]) -> Option<Stri
     DELIMITERS.iter().find(splits).map(|(_, written)| delimiter_advice(written))
 }
 
-/// Advice for a header of which no field is a column, if it has values.
+/// Advice for a header without any column name, if its fields look like values.
 pub(crate) fn of_values_as_header(header: &[String]) -> Option<&'static str> {
     let has_values = header.iter().any(|field| field.is_empty() || is_value(field));
     has_values.then_some("the first line seems to hold values, not names: leave HEADER out")

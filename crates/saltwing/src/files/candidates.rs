@@ -1,31 +1,31 @@
-//! The type of a column of texts: the first one that takes all values and keeps all that they say.
+//! The type of a column of texts: the first type that accepts all values and keeps all their information.
 //!
-//! A type that writes another text for a value loses something: a number loses leading zeros and a plus sign, DOUBLE loses digits of
+//! A type that prints a value as another text loses information: a number loses leading zeros and a plus sign, DOUBLE loses digits of
 //! long numbers. Such values stay texts, or become DECIMAL.
 
 use saltwing_types::value::Timestamp;
 use saltwing_types::{SqlType, Value, text};
 
-/// Texts that stand for no value in many files.
+/// Texts that mean "no value" in many files.
 const NULL_TEXTS: [&str; 10] = ["NA", "N/A", "NULL", "NIL", "NONE", "\\N", "-", "?", ".", "NAN"];
 
-/// Digits that DOUBLE keeps of every number.
+/// The number of digits that DOUBLE keeps for every number.
 const DOUBLE_DIGITS: usize = 15;
 /// The most digits of a number that may be a DOUBLE printed in full.
 const PRINTED_DIGITS_MAX: usize = 64;
-/// Digits that DECIMAL keeps, on each side of the point.
+/// The number of digits that DECIMAL keeps, on each side of the point.
 const DECIMAL_DIGITS: usize = 38;
 
-/// The shortest text that is an instant: less is a number that happens to be read as one.
+/// The length of the shortest text that is an instant; a shorter text may parse as an instant, but is meant as a number.
 const INSTANT_LENGTH_MIN: usize = 8;
 /// The longest text of a day without a time.
 const DAY_LENGTH: usize = 10;
-/// Digits behind the seconds that TIMESTAMP keeps.
+/// The number of fractional digits of seconds that TIMESTAMP keeps.
 const FRACTION_DIGITS: usize = 9;
-/// Milliseconds before and after 1970 of which a count of nanoseconds has 64 bits.
+/// The most milliseconds before or after 1970 whose count of nanoseconds fits into 64 bits.
 const TIMESTAMP_MS_MAX: u64 = i64::MAX as u64 / 1_000_000;
 
-/// The types that all values of a column have, so far.
+/// The types that fit all values of a column so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates {
     boolean: bool,
@@ -33,17 +33,17 @@ pub(crate) struct Candidates {
     number: bool,
     /// Whether DOUBLE keeps all digits of all numbers.
     double: bool,
-    /// The same of whole numbers alone.
+    /// Whether DOUBLE keeps all digits of all whole numbers.
     whole_double: bool,
     decimal: bool,
-    /// Days alone.
+    /// Whether all instants are days without a time.
     day: bool,
     instant: bool,
-    /// Whether DATE keeps all instants, which has milliseconds.
+    /// Whether DATE, which has milliseconds, keeps all instants.
     date: bool,
-    /// Whether TIMESTAMP does in results, which have nanoseconds of 64 bits.
+    /// Whether TIMESTAMP keeps all instants in results, which hold nanoseconds in 64 bits.
     timestamp: bool,
-    /// Lists or objects.
+    /// Whether the values are lists or objects.
     nested: bool,
     any: bool,
 }
@@ -97,7 +97,7 @@ impl Candidates {
             (integer, SqlType::BigInt),
             (number && double, SqlType::Double),
             (number && decimal, SqlType::Decimal(None)),
-            // What was measured, with more digits than anybody can measure.
+            // Measured values with more digits than any measurement has.
             (number && whole_double, SqlType::Double),
             (instant && day, SqlType::Date),
             (instant && timestamp, SqlType::Timestamp),
@@ -107,11 +107,11 @@ impl Candidates {
     }
 }
 
-/// What the values of a column are, so far.
+/// What is known of the values of a column so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     all: Candidates,
-    /// Without texts that stand for no value in many files.
+    /// The candidates without the texts that mean "no value" in many files.
     others: Candidates,
     /// The first of these texts, and its line.
     null_text: Option<(String, u64)>,
@@ -122,7 +122,7 @@ impl Values {
         Self { all: Candidates::ALL, others: Candidates::ALL, null_text: None }
     }
 
-    /// Takes a value, which is not NULL.
+    /// Adds a value, which is not NULL.
     pub(crate) fn take(&mut self, value: &str, line: u64) {
         self.all.take(value);
         match is_null_text(value) {
@@ -131,12 +131,12 @@ impl Values {
         }
     }
 
-    /// Takes a list or an object of JSON.
+    /// Adds a list or an object of JSON.
     pub(crate) fn take_nested(&mut self) {
         (self.all.nested, self.all.any) = (true, true);
     }
 
-    /// Takes a text of JSON, which is no number, whatever it holds.
+    /// Adds a string of JSON, which is never a number, even if it looks like one.
     pub(crate) fn take_text(&mut self, value: &str, line: u64) {
         for candidates in [&mut self.all, &mut self.others] {
             (candidates.integer, candidates.number, candidates.boolean) = (false, false, false);
@@ -144,14 +144,14 @@ impl Values {
         self.take(value, line);
     }
 
-    /// The same values, and one more.
+    /// A copy with one more value.
     pub(crate) fn with(&self, value: &str) -> Self {
         let mut values = self.clone();
         values.take(value, 1);
         values
     }
 
-    /// Whether there is any.
+    /// Whether there is any value.
     pub(crate) fn any(&self) -> bool {
         self.all.any
     }
@@ -164,7 +164,7 @@ impl Values {
         self.ty() == SqlType::Varchar(None)
     }
 
-    /// The text for no value that makes the values texts, its line, and the type that the others have.
+    /// If only a "no value" text makes the column a text: that text, its line, and the type of the other values.
     pub(crate) fn spoilt_by(&self) -> Option<(&str, u64, SqlType)> {
         let (text, line) = self.null_text.as_ref()?;
         let ty = self.others.ty();
@@ -172,7 +172,7 @@ impl Values {
     }
 }
 
-/// Whether a type keeps all that a text says which it takes.
+/// Whether a type keeps all information of a text that it accepts.
 pub(crate) fn is_kept(value: &str, ty: SqlType) -> bool {
     match ty {
         SqlType::Boolean => is_boolean(value),
@@ -185,17 +185,17 @@ pub(crate) fn is_kept(value: &str, ty: SqlType) -> bool {
     }
 }
 
-/// Whether a text stands for no value in many files.
+/// Whether a text means "no value" in many files.
 pub(crate) fn is_null_text(text: &str) -> bool {
     NULL_TEXTS.iter().any(|null| null.eq_ignore_ascii_case(text.trim()))
 }
 
-/// Whether a field looks like a value rather than like the name of a column.
+/// Whether a field looks like a value rather than a column name.
 pub(crate) fn is_value(field: &str) -> bool {
     is_like_number(field) || instant(field).is_some()
 }
 
-/// Whether a field looks like the values of a type, though the type would not keep it: `01000` among numbers.
+/// Whether a field looks like a value of a type, even if the type would lose information: `01000` among numbers.
 pub(crate) fn is_among(field: &str, ty: SqlType) -> bool {
     match ty {
         SqlType::BigInt | SqlType::Double | SqlType::Decimal(_) => is_like_number(field),
@@ -216,7 +216,7 @@ fn is_integer(value: &str) -> bool {
     !has_leading_zero(value) && value != "-0" && !value.starts_with('+') && value.parse::<i64>().is_ok()
 }
 
-/// The instant that a text is, if TIMESTAMP keeps all its digits.
+/// The instant of a text, if TIMESTAMP keeps all its digits.
 fn instant(value: &str) -> Option<Timestamp> {
     let fraction = value.split_once('.').map_or("", |(_, fraction)| fraction);
     let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
@@ -229,18 +229,18 @@ fn instant(value: &str) -> Option<Timestamp> {
     }
 }
 
-/// A zero in front of another digit.
+/// Whether a zero precedes another digit.
 fn has_leading_zero(value: &str) -> bool {
     let unsigned = value.strip_prefix('-').unwrap_or(value).as_bytes();
     unsigned.first() == Some(&b'0') && unsigned.get(1).is_some_and(u8::is_ascii_digit)
 }
 
-/// A text that is a number, with nothing in front of it that a number does not keep.
+/// A text that is a number, without a leading plus sign or zeros, which a number would not keep.
 struct Number<'t> {
     whole: &'t str,
     fraction: &'t str,
     has_exponent: bool,
-    /// It has neither a point nor an exponent.
+    /// Whether the number has neither a point nor an exponent.
     is_whole: bool,
     double: f64,
 }
@@ -254,13 +254,13 @@ impl<'t> Number<'t> {
         if !digits(whole) || !digits(fraction) || has_leading_zero(text) {
             return None;
         }
-        // It refuses what has no digits, and what is no exponent.
+        // The parser refuses texts without digits, and malformed exponents.
         let double = text.parse::<f64>().ok().filter(|double| double.is_finite())?;
         let has_exponent = mantissa.len() < unsigned.len();
         Some(Self { whole, fraction, has_exponent, is_whole: !has_exponent && !mantissa.contains('.'), double })
     }
 
-    /// Whether DOUBLE, written with as many digits, has the same ones.
+    /// Whether DOUBLE, printed with as many digits, gives the same digits.
     fn is_kept_by_double(&self) -> bool {
         if self.whole.len() + self.fraction.len() <= DOUBLE_DIGITS {
             return true;
@@ -327,7 +327,7 @@ mod tests {
             assert_eq!(ty(text), "DOUBLE", "{text:?}");
         }
         assert_eq!(ty(&["999999999999999.99"]), "DECIMAL");
-        // No type keeps both; neither has digits that mean something.
+        // No type keeps both; neither has meaningful digits.
         assert_eq!(ty(&["0.12345678901234567899", "1e-300"]), "DOUBLE");
         assert_eq!(ty(&["12345678901234567899", "1e-300"]), "VARCHAR");
     }
@@ -336,7 +336,7 @@ mod tests {
     fn instants_are_kept() {
         assert_eq!(ty(&["2024-05-01", "9999-12-31"]), "DATE");
         assert_eq!(ty(&["2024-05-01", "2024-05-01 10:11:12.123456789"]), "TIMESTAMP");
-        // Results of TIMESTAMP end in 2262.
+        // TIMESTAMP values in results end in 2262.
         assert_eq!(ty(&["2024-05-01 10:11:12.013", "9999-12-31 23:59:59"]), "DATE");
         assert_eq!(ty(&["2024-05-01 10:11:12.000001", "9999-12-31 23:59:59"]), "VARCHAR");
         assert_eq!(ty(&["2024-05-01 10:11:12.1234567891"]), "VARCHAR");

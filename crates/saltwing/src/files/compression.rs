@@ -13,10 +13,10 @@ pub(crate) const BUFFER_BYTES: usize = 1 << 20;
 const SIGNATURES: [(&[u8], CopyCompression); 2] =
     [(b"\x1f\x8b", CopyCompression::Gzip), (b"\x28\xb5\x2f\xfd", CopyCompression::Zstd)];
 
-/// The compression that the ends of file names stand for.
+/// File name extensions and their compressions.
 const EXTENSIONS: [(&str, CopyCompression); 2] = [(".gz", CopyCompression::Gzip), (".zst", CopyCompression::Zstd)];
 
-/// A file's name without the end that stands for a compression, and that compression.
+/// A file's name without the extension of a compression, and that compression.
 pub(crate) fn of_name(path: &str) -> (&str, CopyCompression) {
     let split = |(end, compression)| Some((path.strip_suffix(end)?, compression));
     EXTENSIONS.into_iter().find_map(split).unwrap_or((path, CopyCompression::None))
@@ -72,12 +72,12 @@ impl<R: BufRead> BufRead for Decompressor<R> {
     }
 }
 
-/// The formats that have these compressions have them inside.
+/// The error for a compression that exists only inside a file format.
 fn inside() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "a whole file is compressed by gzip or zstd")
 }
 
-/// Compresses what is written.
+/// Compresses the bytes that are written to it.
 pub(crate) enum Compressor<W: Write> {
     None(W),
     Gzip(GzEncoder<W>),

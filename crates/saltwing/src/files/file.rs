@@ -1,14 +1,14 @@
-//! The files of COPY: which of them may be opened, and how.
+//! The files of COPY: which files may be opened, and how.
 //!
 //! # Laws
 //! 1. No file of the database's own directory is opened, whatever name, link or mount leads to it.
-//! 2. A file that exists keeps its content, unless the statement says OVERWRITE.
-//! 3. Opening, reading and writing wait for nothing but the disk without a look at the statement's context: a
-//!    pipe without a partner can be cancelled.
+//! 2. A file that exists keeps its content, unless the statement has OVERWRITE.
+//! 3. Every wait that is not for the disk checks the statement's context: a statement that waits for the other end of a pipe can be
+//!    cancelled.
 //!
 //! # Left to others
-//! STDIN and STDOUT, which are not files (`stream.rs`). Somebody who can change links while a statement runs can change the
-//! database's files as well: nothing here defends against that.
+//! STDIN and STDOUT, which are not files (`stream.rs`). This module does not defend against a user who changes links while a statement
+//! runs: such a user can change the database's files as well.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -23,7 +23,7 @@ use super::paths::matching;
 use crate::Error;
 use crate::file_access::{FileAccess, refused};
 
-/// How long an operation on a pipe or a device waits before it is tried again: at first, and at most.
+/// The first and the longest wait between two tries of an operation on a pipe or a device.
 pub(crate) const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
@@ -53,7 +53,7 @@ pub(crate) struct FileRules<'a> {
 
 /// A file that may be opened.
 pub(crate) struct AllowedFile {
-    /// Without links, but for a pipe or device that has no name of its own.
+    /// Without links, except for a pipe or device that has no name of its own.
     path: PathBuf,
     /// `None` if it does not exist yet.
     kind: Option<FileType>,
@@ -61,11 +61,11 @@ pub(crate) struct AllowedFile {
 }
 
 impl FileRules<'_> {
-    /// The files that a statement names, each with its path: the one of this path, or else those that match it as a pattern with `*`,
+    /// The files that a statement names, each with its path: the file at `path`, or else the files that match `path` as a pattern with `*`,
     /// `?`, `[..]` and `**`, in the order of their paths. Directories match no pattern.
     ///
     /// # Errors
-    /// As [`FileRules::check`]; [`ErrorCode::Io`] if no file matches; that the statement was stopped.
+    /// As [`FileRules::check`]; [`ErrorCode::Io`] if no file matches; the statement was stopped.
     pub(crate) fn files(
         &self,
         path: &str,
@@ -90,7 +90,7 @@ impl FileRules<'_> {
         }
     }
 
-    /// Refuses a pattern that would look for files in a directory that may not be used.
+    /// Refuses a pattern that would search a forbidden directory.
     fn check_pattern(&self, path: &str) -> Result<(), Error> {
         if !matches!(self.access, FileAccess::Below(_)) {
             return Ok(());
@@ -101,11 +101,11 @@ impl FileRules<'_> {
         self.access.check_place(path, fixed.as_deref())
     }
 
-    /// Checks the name that a statement gives. Opens and changes nothing.
+    /// Checks the path that a statement names. Opens and changes nothing.
     ///
     /// # Errors
-    /// [`ErrorCode::FileAccessRefused`] for a file that may not be used, or not without OVERWRITE or SPECIAL;
-    /// [`ErrorCode::Io`] if it is not there or cannot be looked at.
+    /// [`ErrorCode::FileAccessRefused`] for a file that may not be used, or only with OVERWRITE or SPECIAL;
+    /// [`ErrorCode::Io`] if the file is missing or its metadata cannot be read.
     pub(crate) fn check(&self, path: &str, options: &CopyOptions) -> Result<AllowedFile, Error> {
         let without_files = "use STDIN or STDOUT, or open the database with access to files";
         let allowed = self.access.check_any(path, self.purpose.verb());
@@ -124,8 +124,8 @@ impl FileRules<'_> {
         Ok(AllowedFile { path: resolved, kind, purpose: self.purpose })
     }
 
-    /// Checks the file or directory that a statement other than COPY names. Opens and changes nothing, and says nothing of what is
-    /// outside of the directory that files may be used in.
+    /// Checks the file or directory that a statement other than COPY names. Opens and changes nothing, and reveals nothing about files outside
+    /// the permitted directory.
     ///
     /// # Errors
     /// [`ErrorCode::FileAccessRefused`].
@@ -143,7 +143,7 @@ impl FileRules<'_> {
     /// The path without links, and the file there. A file to be written may be missing.
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
         match fs::metadata(path) {
-            // A pipe that was opened by another program has a name below /dev/fd alone, which leads nowhere.
+            // A pipe that another program has opened has only a name below /dev/fd, and that link has no target.
             Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
                 Ok((fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Some(metadata)))
             }
@@ -179,7 +179,7 @@ impl FileRules<'_> {
         }
     }
 
-    /// Whether a file lies in the database's own directory, or is one of its files under another name.
+    /// Whether a file is in the database's own directory, or is one of its files under another name.
     fn is_own(&self, path: &Path, metadata: Option<&Metadata>) -> io::Result<bool> {
         let Some(own) = self.own_directory else { return Ok(false) };
         if path.starts_with(own) {
@@ -199,7 +199,7 @@ impl FileRules<'_> {
     }
 }
 
-/// Device and number of a file: the same under all its names. `None` where the system has no such thing.
+/// Device and inode number of a file, which are the same under all its names. `None` on systems without them.
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -213,11 +213,11 @@ fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether one of the files below a directory is the wanted one.
+/// Whether the file with this identity is below a directory.
 fn holds(directory: &Path, wanted: (u64, u64)) -> io::Result<bool> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        // The store removes files while it works.
+        // The store may remove files meanwhile.
         let Ok(metadata) = entry.metadata() else { continue };
         if identity(&metadata) == Some(wanted) || metadata.is_dir() && holds(&entry.path(), wanted)? {
             return Ok(true);
@@ -227,12 +227,12 @@ fn holds(directory: &Path, wanted: (u64, u64)) -> io::Result<bool> {
 }
 
 impl AllowedFile {
-    /// Opens the file; one that is there and is to be written loses its content.
+    /// Opens the file; an existing file that is opened for writing loses its content.
     ///
-    /// A pipe waits for its partner until the statement is stopped.
+    /// For a pipe, waits until its other end is open or the statement is stopped.
     ///
     /// # Errors
-    /// [`ErrorCode::Io`]; that the statement was stopped.
+    /// [`ErrorCode::Io`]; the statement was stopped.
     pub(crate) fn open(self, context: &ScanContext) -> Result<CopyFile, Error> {
         let unusable = |error| unusable(&self.path.display().to_string(), self.purpose, &error);
         let file = match self.purpose {
@@ -269,7 +269,7 @@ impl AllowedFile {
     }
 }
 
-/// Options that never wait for the other end of a pipe, and make no terminal the process's own.
+/// Options with which opening never waits for the other end of a pipe, and no terminal becomes the process's controlling terminal.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -318,23 +318,23 @@ fn unusable(path: &str, purpose: Purpose, error: &io::Error) -> Error {
 pub(crate) struct CopyFile {
     file: File,
     context: ScanContext,
-    /// A pipe that nobody has opened for writing yet looks like one at its end.
+    /// Whether the pipe has no writer yet; reads of such a pipe look like its end.
     awaits_writer: bool,
     pause: Duration,
-    /// The path, if the file was made by this statement.
+    /// The path, if this statement created the file.
     created: Option<PathBuf>,
 }
 
 impl CopyFile {
-    /// Bytes of a regular file.
+    /// The size of a regular file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
         self.file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len())
     }
 
-    /// The file, for a reader that goes back and forth in it.
+    /// The file, for a reader that seeks.
     ///
     /// # Errors
-    /// A pipe or a device.
+    /// The file is a pipe or a device.
     #[cfg(feature = "parquet")]
     pub(crate) fn into_regular(self) -> Result<File, Error> {
         match self.size() {
@@ -343,7 +343,7 @@ impl CopyFile {
         }
     }
 
-    /// Removes the file, if this statement made it: what failed leaves nothing that the next try would meet.
+    /// Removes the file, if this statement created it: the next try must not find the file of a failed statement.
     pub(crate) fn discard(self) {
         if let Some(path) = self.created {
             // The statement's own error is the one to report.

@@ -7,10 +7,10 @@ use saltwing_access::Table;
 use saltwing_catalog::{ArrowTable, CatalogError, CatalogReader};
 use saltwing_types::{SchemaDef, SequenceDef, TableDef, UserDef, ViewDef};
 
-/// A catalog, and the files that one query names.
+/// A catalog, with the files that one query names as tables.
 pub(crate) struct WithFiles {
     pub(crate) catalog: Arc<dyn CatalogReader>,
-    /// By their names in lower case.
+    /// The files by their names in lower case.
     pub(crate) files: HashMap<String, Arc<ArrowTable>>,
 }
 

@@ -1,6 +1,6 @@
 //! Files in the place of tables: `SELECT .. FROM 'f.parquet'`.
 //!
-//! A file is opened twice: its columns are found out when the query is planned, and its rows are read while it runs. It must not change
+//! A file is opened twice: its columns are read when the query is planned, and its rows while the query runs. The file must not change
 //! in between: the second reading checks the columns again.
 
 use std::collections::{HashMap, HashSet};
@@ -42,7 +42,7 @@ pub(crate) type CatalogWithFiles = (Arc<dyn CatalogReader>, Vec<String>);
 /// The catalog in which the files that a query names are tables, and notices about the files; `None` if it names none.
 ///
 /// # Errors
-/// Files that cannot be read, or have no columns that are known; that the statement was stopped.
+/// Files that cannot be read, or whose columns cannot be determined; the statement was stopped.
 pub(crate) fn with_files(
     session: &Session,
     query: StatementQuery<'_>,
@@ -51,7 +51,7 @@ pub(crate) fn with_files(
 ) -> Result<Option<CatalogWithFiles>, Error> {
     let (mut files, mut notices) = (HashMap::new(), Vec::new());
     for FileName { name, span } in file_names(query) {
-        // A table of this name comes first.
+        // A table of this name takes precedence.
         let is_table = optional(catalog.resolve(None, &name))?.is_some() || catalog.arrow_table(&name).is_some();
         let is_file = name.contains(['.', '/', '*']);
         if is_table || !is_file {
@@ -74,7 +74,7 @@ pub(crate) fn with_files(
 /// The columns of a file, as DESCRIBE shows those of a table.
 ///
 /// # Errors
-/// As [`Session::with_files`].
+/// As [`with_files`].
 pub(crate) fn describe_file(session: &Session, file: &FileRef) -> Result<Vec<TextRow>, Error> {
     let at = |error: Error| error.at(Some(file.span));
     check_files(session).map_err(at)?;
@@ -93,11 +93,11 @@ pub(crate) fn describe_file(session: &Session, file: &FileRef) -> Result<Vec<Tex
 /// A file as a table.
 struct FileTable {
     table: ArrowTable,
-    /// What is to be known about the types of columns, for each column or for none.
+    /// A notice about the type of each column, if there is one; empty if no column has one.
     notices: Vec<Option<String>>,
 }
 
-/// How the rows of a file are read.
+/// The reader for the rows of a file.
 #[derive(Clone, Debug)]
 enum Reading {
     Csv(SniffedCsv),
@@ -106,16 +106,16 @@ enum Reading {
     Parquet,
 }
 
-/// Files of one kind, one behind the other.
+/// Files of one format, read one after the other.
 struct FileSource {
     shared: Arc<Shared>,
-    /// That of the statement that names the files.
+    /// The context of the statement that names the files.
     context: ScanContext,
     options: CopyOptions,
     paths: Vec<String>,
     reading: Reading,
     columns: Vec<TextColumn>,
-    /// That of the table.
+    /// The schema of the table.
     schema: SchemaRef,
 }
 
@@ -139,7 +139,7 @@ fn file_table(
     let Some((first, allowed)) = files.into_iter().next() else {
         return Err(Error::new(ErrorCode::Io, format!("no file matches {path}")));
     };
-    // What was read of a file in vain is not its fault if the statement was stopped.
+    // If the statement was stopped, that error replaces the error of reading.
     let found = found_out(&first, allowed, options, context);
     let (reading, schema) = found.map_err(|error| context.check().err().map_or(error, Error::from))?;
     let (columns, schema) = columns_of(&first, &schema, paths.len() > 1)?;
@@ -161,7 +161,7 @@ fn rules(shared: &Shared) -> FileRules<'_> {
     }
 }
 
-/// What the file holds, and its columns.
+/// The format of the file's rows, and their schema.
 fn found_out(
     path: &str,
     allowed: AllowedFile,
@@ -199,7 +199,7 @@ fn found_out(
 fn decompressed_file(file: CopyFile, options: &CopyOptions) -> Result<Decompressor<BufReader<CopyFile>>, BatchError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
     let found = compression::of_bytes(input.fill_buf()?);
-    // Another compression is inside the file.
+    // Other formats have compression inside the file.
     let is_outside =
         |compression: &CopyCompression| !matches!(compression, CopyCompression::Lz4 | CopyCompression::Snappy);
     let compression = options.compression.filter(is_outside).unwrap_or(found);
@@ -231,7 +231,7 @@ fn columns_of(path: &str, schema: &SchemaRef, are_several: bool) -> Result<(Vec<
             return Err(Error::new(ErrorCode::DuplicateColumn, format!("{path}: two columns have the name {name}")));
         }
         let ty = match type_of_field(path, field, "COPY t (a, b) FROM the file reads its other columns")? {
-            // All of its values are NULL.
+            // All values of the column are NULL.
             SqlType::Null => SqlType::Varchar(None),
             ty => ty,
         };
@@ -263,7 +263,7 @@ struct FileBatches {
 struct OpenFile {
     path: String,
     reader: Reader,
-    /// For each column of the table its place in the file.
+    /// The position of each table column in the file.
     places: Vec<usize>,
     rows: u64,
 }
@@ -349,7 +349,7 @@ impl Iterator for FileBatches {
     }
 }
 
-/// The error of a file behind some rows.
+/// The error of a file after `rows` rows.
 fn failed(path: &str, rows: u64, error: BatchError) -> ArrowSourceError {
     let code = error.code();
     match error {

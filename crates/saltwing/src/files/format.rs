@@ -7,11 +7,11 @@ use super::compression;
 use super::reader::Format;
 use crate::Error;
 
-/// How a file is written.
+/// The format of a file, with its options.
 pub(crate) enum FileFormat {
     Csv(Format),
     Json,
-    /// Arrow IPC; a reader finds out by the first bytes whether it is the form of files or of streams.
+    /// Arrow IPC; a reader distinguishes files and streams by the first bytes.
     Arrow(ArrowForm),
     Parquet,
 }
@@ -23,7 +23,7 @@ pub(crate) enum ArrowForm {
     Stream,
 }
 
-/// The ends of names that stand for a format.
+/// File name extensions and their formats.
 const EXTENSIONS: [(&str, CopyFormat); 10] = [
     (".csv", CopyFormat::Csv),
     (".json", CopyFormat::Json),
@@ -38,7 +38,7 @@ const EXTENSIONS: [(&str, CopyFormat); 10] = [
 ];
 
 impl FileFormat {
-    /// The format that the options ask for, or else the name of the file stands for.
+    /// The format from the options, or else from the extension of the file's name.
     pub(crate) fn of(options: &CopyOptions, path: Option<&str>) -> Result<Self, Error> {
         let (named, outer) = path.map_or(("", CopyCompression::None), compression::of_name);
         let by_name = EXTENSIONS.iter().find(|(end, _)| named.ends_with(end)).map(|(_, format)| *format);
@@ -71,7 +71,7 @@ impl FileFormat {
         }
     }
 
-    /// What the rows of such a file are called in errors.
+    /// The word for a row of such a file in errors.
     pub(crate) fn unit(&self) -> &'static str {
         match self {
             Self::Csv(_) | Self::Json => "line",
@@ -80,7 +80,7 @@ impl FileFormat {
     }
 }
 
-/// Refuses a compression that files of the format do not have.
+/// Refuses a compression that the format does not support.
 fn check_compression(format: CopyFormat, compression: Option<CopyCompression>) -> Result<(), Error> {
     use CopyCompression::{Gzip, Lz4, None as Plain, Snappy, Zstd};
     let (name, known): (&str, &[_]) = match format {
@@ -102,7 +102,7 @@ fn check_compression(format: CopyFormat, compression: Option<CopyCompression>) -
     }
 }
 
-/// `delimiter` is the one of the file's name.
+/// `delimiter` is the default for the file's extension.
 fn csv_format(options: &CopyOptions, delimiter: u8) -> Result<Format, Error> {
     let byte = |c: Option<char>, default: u8, what: &str| match c {
         None => Ok(default),
@@ -117,13 +117,13 @@ fn csv_format(options: &CopyOptions, delimiter: u8) -> Result<Format, Error> {
     })
 }
 
-/// The error of Parquet that comes as a stream.
+/// The error for Parquet from a stream.
 pub(crate) fn not_from_stream() -> Error {
     let text = "Parquet from STDIN, a pipe or a device: its end is read first";
     Error::new(ErrorCode::NotSupported, text).with_help(Some("COPY it from a file, or use FORMAT arrow_stream"))
 }
 
-/// The error of a build that has no Parquet.
+/// The error of a build without Parquet.
 #[cfg(not(feature = "parquet"))]
 pub(crate) fn without_parquet() -> Error {
     let text = "Parquet: this build of the library leaves out its feature \"parquet\"";

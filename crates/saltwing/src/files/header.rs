@@ -1,4 +1,4 @@
-//! The first line of a CSV file: whether it has the names of the columns, and which names.
+//! The first line of a CSV file: whether it is a header, and the names of the columns.
 
 use std::collections::HashSet;
 
@@ -9,17 +9,17 @@ use super::candidates::{Values, is_among, is_null_text, is_value};
 /// The first line of a file.
 pub(crate) struct FirstLine {
     pub(crate) fields: Vec<String>,
-    /// Which of them are values, and not NULL.
+    /// For each field, whether it is a value and not NULL.
     pub(crate) values: Vec<bool>,
-    /// The first field of the line below.
+    /// The first field of the second line.
     pub(crate) below: Option<String>,
 }
 
 impl FirstLine {
-    /// Whether it has the names of the columns. `below` are the values of the other lines, `whole` those of all lines.
+    /// Whether the line has the names of the columns. `below` are the values of the other lines, `whole` those of all lines.
     pub(crate) fn is_header(&self, below: &[Values], whole: &[Values]) -> bool {
         let columns = || self.fields.iter().zip(below.iter().zip(whole));
-        // A name is a text, where a value would be something else.
+        // A text in a column of another type must be a name.
         let spoils = |(field, (below, whole)): (&String, (&Values, &Values))| {
             !below.is_text() && whole.is_text() && !is_null_text(field) && !is_among(field, below.ty())
         };
@@ -33,7 +33,7 @@ impl FirstLine {
         }
     }
 
-    /// Whether the first column numbers the rows from 0 and has no name, as pandas writes it.
+    /// Whether the first column has no name and numbers the rows from 0, as in files of pandas.
     fn has_index_of_rows(&self, below: &[Values]) -> bool {
         let Some(([first], others)) = self.fields.split_at_checked(1) else { return false };
         let is_index = below.first().is_some_and(|values| values.ty() == SqlType::BigInt);
@@ -51,8 +51,8 @@ fn is_new_name(field: &str, names: &mut HashSet<String>) -> bool {
     !name.is_empty() && !is_value(name) && names.insert(name.to_lowercase())
 }
 
-/// The names that a header gives to its columns: one without a name gets one by its place, and one with the name of an earlier one gets a
-/// number behind it.
+/// The names of the columns. A column without a name gets a name from its position, and a repeated name gets a number as its
+/// suffix.
 pub(crate) fn header_names(fields: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let given: HashSet<String> = fields.iter().map(|field| field.trim().to_lowercase()).collect();

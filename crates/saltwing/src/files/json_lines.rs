@@ -1,6 +1,6 @@
-//! Reads JSON lines: an object a line, whose keys are columns.
+//! Reads JSON lines: one object on each line, whose keys are columns.
 //!
-//! The values are texts, numbers with all their digits, which are then values by the rules of CSV.
+//! The values are returned as texts, numbers with all their digits, and are then converted like values of CSV.
 
 use std::io::{self, BufRead};
 
@@ -8,14 +8,14 @@ use saltwing_types::{ErrorCode, SqlType, json};
 
 use super::reader::{MARK, RECORD_BYTES_MAX};
 
-/// Reads one object after the other.
+/// Reads objects in order.
 pub(crate) struct JsonLines<R> {
     input: R,
     line: Vec<u8>,
     /// The number of the line, from 1.
     pub(crate) number: u64,
     pub(crate) bytes: u64,
-    /// The columns that take lists or objects: those of arrays and of JSON.
+    /// The columns whose values may be lists or objects: arrays and JSON.
     nested: Vec<(String, SqlType)>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum LineError {
     TooLong,
     #[error("the line is no JSON object: {0}")]
     NoObject(String),
-    /// The value of this key.
+    /// The value of this key is a list or an object.
     #[error("the value of {0} is a list or an object")]
     Nested(String),
 }
@@ -43,7 +43,7 @@ impl LineError {
 }
 
 impl<R: BufRead> JsonLines<R> {
-    /// Objects, of whose keys `nested` may have lists or objects as values.
+    /// A reader of objects in which the keys in `nested` may have lists or objects as values.
     pub(crate) fn new(input: R, nested: Vec<(String, SqlType)>) -> Self {
         Self { input, line: Vec::new(), number: 0, bytes: 0, nested }
     }

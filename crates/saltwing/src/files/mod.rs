@@ -1,7 +1,7 @@
-//! Files of rows: which a statement may open, and how their formats are read. A file in FROM is a table of these rows.
+//! Files of rows: the rules for opening them, and the readers of their formats. A file in FROM is a table of its rows.
 //!
-//! A file is CSV, JSON lines, Arrow IPC or Parquet, perhaps compressed. CSV is RFC 4180 with `""` for the empty text and nothing for
-//! NULL, or another word for NULL.
+//! A file is CSV, JSON lines, Arrow IPC or Parquet, and may be compressed. CSV is RFC 4180, with `""` for the empty text, and an empty field
+//! or a word of choice for NULL.
 
 pub(crate) mod advice;
 pub(crate) mod batch_reader;

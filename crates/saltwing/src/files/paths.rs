@@ -1,6 +1,6 @@
 //! The paths that match a pattern.
 //!
-//! Own code, because a walk through a large tree must end when its statement does. What a part of a path matches is said by the crate `glob`.
+//! The walk is our own, because a walk through a large tree must end when its statement is stopped. The crate `glob` matches single names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +15,11 @@ use crate::Error;
 
 /// A part of a pattern, between slashes.
 enum Part<'p> {
-    /// The name itself.
+    /// This name.
     Name(&'p str),
-    /// A name that matches.
+    /// Names that match a pattern.
     Matching(Pattern),
-    /// `**`: any directories.
+    /// `**`: any number of directories.
     Directories,
 }
 
@@ -27,7 +27,7 @@ enum Part<'p> {
 /// follows no links.
 ///
 /// # Errors
-/// That the pattern is none; a directory that cannot be read; that the statement was stopped.
+/// A pattern that is not valid; a directory that cannot be read; the statement was stopped.
 pub(crate) fn matching(pattern: &str, context: &ScanContext) -> Result<BTreeSet<PathBuf>, Error> {
     let parts = parts_of(pattern)?;
     let begin = if pattern.starts_with('/') { PathBuf::from("/") } else { PathBuf::new() };
@@ -78,7 +78,7 @@ pub(crate) fn matching(pattern: &str, context: &ScanContext) -> Result<BTreeSet<
 
 fn parts_of(pattern: &str) -> Result<Vec<Part<'_>>, Error> {
     let bad = |error: glob::PatternError| Error::new(ErrorCode::BadArgument, format!("{pattern}: {error}"));
-    // The whole is checked too: it says where a fault stands.
+    // The whole pattern is checked, too, because its error has the position of the fault.
     Pattern::new(pattern).map_err(bad)?;
     let part = |part| match part {
         "**" => Ok(Part::Directories),
@@ -88,7 +88,7 @@ fn parts_of(pattern: &str) -> Result<Vec<Part<'_>>, Error> {
     pattern.split('/').filter(|part| !part.is_empty()).map(part).collect()
 }
 
-/// What a directory holds. One that is gone, or is none, holds nothing.
+/// The entries of a directory; empty if the directory does not exist or is not a directory.
 fn entries(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let read = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let names = fs::read_dir(read).and_then(|entries| {

@@ -1,17 +1,17 @@
 //! Reads records of comma-separated values.
 //!
-//! Own code, because readers at hand do not tell `""` from nothing, and that is
-//! the difference between the empty text and NULL.
+//! This reader is our own, because existing ones do not distinguish `""` from an empty
+//! field. `""` is the empty text; an empty field is NULL.
 
 use std::io::{self, BufRead};
 
-/// The byte order mark, which may stand in front of a text and belongs to none of its values.
+/// The byte order mark, which may precede a text and is not part of any value.
 pub(crate) const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Most bytes of one record.
 pub(crate) const RECORD_BYTES_MAX: usize = 64 << 20;
 
-/// How records are written.
+/// The characters that separate and quote fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     pub(crate) delimiter: u8,
@@ -24,7 +24,7 @@ pub(crate) struct Format {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
     pub(crate) text: &'a str,
-    /// Whether it stood in quotes, and so is never NULL.
+    /// Whether the field was quoted, and so is never NULL.
     pub(crate) quoted: bool,
 }
 
@@ -43,13 +43,13 @@ pub(crate) enum RecordError {
     TooLong,
 }
 
-/// Reads one record after the other.
+/// Reads records in order.
 pub(crate) struct RecordReader<R> {
     input: Replayed<R>,
     format: Format,
-    /// Whether an empty line is a record: one field without a text.
+    /// Whether an empty line is a record: one empty field.
     has_empty_records: bool,
-    /// The bytes of the record's fields, unquoted, one behind the other.
+    /// The bytes of the record's fields, unquoted and concatenated.
     content: Vec<u8>,
     /// Where each field ends in `content`, and whether it was quoted.
     ends: Vec<(usize, bool)>,
@@ -65,9 +65,9 @@ enum At {
     Start,
     Plain,
     Quoted,
-    /// Behind a quote inside quotes: the end, or one half of a pair.
+    /// After a quote inside quotes: the end of the quoted part, or the first half of a pair.
     QuoteSeen,
-    /// Behind an escape character inside quotes.
+    /// After an escape character inside quotes.
     EscapeSeen,
 }
 
@@ -119,7 +119,7 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
-    /// The next bytes of the file; none at the end.
+    /// The next bytes of the file; empty at the end.
     pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
         self.input.bytes()
     }
@@ -134,15 +134,15 @@ impl<R: BufRead> RecordReader<R> {
         self.bytes
     }
 
-    /// From now on an empty line is a record, as it has to be where records have one field: nothing else stands for NULL.
+    /// From now on an empty line is a record. Files with one field a record need this: an empty line is their only form of NULL.
     pub(crate) fn keep_empty_records(&mut self) {
         self.has_empty_records = true;
     }
 
-    /// Reads the next record; empty lines are passed over, unless records have one field. `false` at the end of the file.
+    /// Reads the next record; `false` at the end of the file. Empty lines are skipped, unless [`Self::keep_empty_records`] was called.
     ///
-    /// After an error other than of reading, the next call goes on behind the line on which the record began: a
-    /// quote that is never closed takes no other line with it.
+    /// After an error that is not one of reading, the next call continues after the first line of the record, so that a
+    /// quote without an end spoils no other line.
     pub(crate) fn read(&mut self) -> Result<bool, RecordError> {
         if self.bytes == 0 {
             self.pass_mark()?;
@@ -167,7 +167,7 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
-    /// Passes over the byte order mark, which a reader may get in pieces.
+    /// Skips the byte order mark, which may arrive in pieces.
     fn pass_mark(&mut self) -> io::Result<()> {
         let mut begin = Vec::new();
         while let Some(&expected) = MARK.get(begin.len())
@@ -183,7 +183,7 @@ impl<R: BufRead> RecordReader<R> {
         Ok(())
     }
 
-    /// To the second line of the record.
+    /// Goes back to the second line of the record.
     fn go_back(&mut self) -> io::Result<()> {
         self.bytes -= self.tail.len() as u64;
         self.line = self.record_line + 1;
@@ -212,7 +212,7 @@ impl<R: BufRead> RecordReader<R> {
             let mut ended = false;
             let mut tail_from = spans_lines.then_some(0);
             while used < chunk_bytes {
-                // Plain bytes in a row are taken at once.
+                // A run of plain bytes is copied at once.
                 let rest = self.input.bytes()?.get(used..).unwrap_or_default();
                 let run = plain_run(rest, at, self.format);
                 if run > 0 {
@@ -250,7 +250,7 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
-    /// One byte that is not plain.
+    /// Processes one byte that is not plain.
     fn take(&mut self, byte: u8, at: &mut At) -> Result<Step, RecordError> {
         self.line += u64::from(byte == b'\n');
         let Format { delimiter, quote, escape } = self.format;
@@ -290,7 +290,7 @@ impl<R: BufRead> RecordReader<R> {
 
     fn end_record(&mut self, at: At) {
         let start = self.ends.last().map_or(0, |(end, _)| *end);
-        // The carriage return of a line's end is no part of the last field.
+        // A carriage return at the end of a line is not part of the last field.
         if at != At::QuoteSeen && self.content.len() > start && self.content.last() == Some(&b'\r') {
             self.content.pop();
         }
@@ -319,7 +319,7 @@ impl<R: BufRead> RecordReader<R> {
     }
 }
 
-/// How many bytes at the front of `rest` mean themselves.
+/// The number of bytes at the start of `rest` that are content: neither quotes, separators, escapes nor line ends.
 fn plain_run(rest: &[u8], at: At, format: Format) -> usize {
     let special = |b: &u8| *b == format.quote || *b == format.escape || *b == b'\n';
     match at {
@@ -380,14 +380,14 @@ mod tests {
                 read("\u{feff}a,1\nb,\u{feff}2\n", buffer_bytes),
                 [plain(&["a", "1"]), plain(&["b", "\u{feff}2"])]
             );
-            // Half of a mark is a text that is not UTF-8.
+            // A part of the mark is a text that is not UTF-8.
             let mut reader =
                 RecordReader::new(io::BufReader::with_capacity(buffer_bytes, b"\xef\xbba\nb".as_slice()), CSV);
             assert!(reader.read().unwrap() && reader.fields().is_err());
             assert!(reader.read().unwrap());
             assert_eq!((reader.fields().unwrap()[0].text, reader.first_line(), reader.bytes()), ("b", 2, 5));
         }
-        // In quotes it is a value.
+        // Inside quotes, the mark is a value.
         assert_eq!(read("\"\u{feff}a\"\n", 3), [Ok(vec![("\u{feff}a".to_owned(), true)])]);
         assert!(read("\u{feff}", 3).is_empty() && read("", 3).is_empty());
     }
@@ -418,7 +418,7 @@ mod tests {
         let records = read("1,\"a\"b\n2,c\n", 8);
         assert!(records[0].is_err());
         assert_eq!(records[1], plain(&["2", "c"]));
-        // The second line of a broken record is a line like any other.
+        // The second line of a broken record is read as a record.
         let records = read("1,\"a\n2,b\n3,\"c\n4,d\n", 8);
         assert!(records[0].is_err() && records[2].is_err());
         assert_eq!((&records[1], &records[3]), (&plain(&["2", "b"]), &plain(&["4", "d"])));
@@ -431,7 +431,7 @@ mod tests {
             let records = read("1,a\n7,\"a\n\n8,\"b\nb\"\n9,c", buffer_bytes);
             assert_eq!(records[0], plain(&["1", "a"]));
             assert!(records[1].is_err());
-            // It is unknown which of two quotes is wrong, so the lines after the first are read again.
+            // Nobody knows which of the two quotes is wrong, so the lines after the first are read again.
             assert_eq!(records[2], Ok(vec![("8".into(), false), ("b\nb".into(), true)]));
             assert_eq!(records[3], plain(&["9", "c"]));
             assert_eq!(records.len(), 4);

@@ -18,8 +18,8 @@ pub(crate) fn file_rules(session: &Session, purpose: Purpose) -> Result<FileRule
 }
 
 /// # Errors
-/// [`ErrorCode::FileAccessRefused`](saltwing_types::ErrorCode::FileAccessRefused) if the session is that of a user: files are those of the
-/// process, which no grant is about.
+/// [`ErrorCode::FileAccessRefused`](saltwing_types::ErrorCode::FileAccessRefused) if the session is that of a user: files are accessed with
+/// the rights of the process, and no grant permits that.
 pub(crate) fn check_files(session: &Session) -> Result<(), Error> {
     match session.user() {
         None => Ok(()),

@@ -1,12 +1,12 @@
-//! The columns of a text that nobody has described: names and types by its first lines, as DuckDB finds them.
+//! Finds the names and types of the columns of a text from its first lines, as DuckDB does.
 //!
-//! | what | how |
+//! | property | rule |
 //! |---|---|
-//! | delimiter | of comma, semicolon, tab and bar the one that splits the first lines into the same number of fields, the more the better |
-//! | header | the first line has the names if it has texts where the lines below hold something else, or if all is text and its fields are different |
-//! | type | the first of BOOLEAN, BIGINT, DOUBLE, DECIMAL, DATE, TIMESTAMP, VARCHAR that keeps all values ([`super::candidates`]); of JSON lines also JSON |
+//! | delimiter | of comma, semicolon, tab and bar, the one that splits the first lines into the same number of fields; the most fields win |
+//! | header | the first line has names if it has texts where later lines have other types, or if all columns are texts and its fields are distinct |
+//! | type | first of BOOLEAN, BIGINT, DOUBLE, DECIMAL, DATE, TIMESTAMP, VARCHAR that keeps all values; JSON in JSON lines ([`super::candidates`]) |
 //!
-//! The options that a statement gives are not found out.
+//! Options of the statement take precedence over these rules.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -21,25 +21,25 @@ use super::header::{FirstLine, header_names};
 use super::json_lines::{JsonLines, LineError};
 use super::reader::{Field, Format, RecordError, RecordReader};
 
-/// Lines that decide about types.
+/// The number of lines that decide the types.
 pub(crate) const LINES_SNIFFED: usize = 20_480;
-/// Lines that decide about the delimiter.
+/// The number of lines that decide the delimiter.
 const LINES_SPLIT: usize = 100;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// How a CSV file is to be read.
+/// The columns and format of a CSV file.
 #[derive(Clone, Debug)]
 pub(crate) struct SniffedCsv {
     pub(crate) format: Format,
     pub(crate) has_header: bool,
-    /// The field, not in quotes, that means NULL.
+    /// The unquoted field that means NULL.
     pub(crate) null: String,
     pub(crate) columns: Vec<TextColumn>,
-    /// For each column what the one who reads the file should know about its type.
+    /// For each column a notice about its type, if there is one.
     pub(crate) notices: Vec<Option<String>>,
 }
 
-/// Finds out how the records of a file are written. `begin` is its first bytes, `format` what the options say of it.
+/// Finds the columns and format of a file. `begin` is its first bytes, `format` the format that the options give.
 pub(crate) fn sniff_csv<R: BufRead>(
     begin: &[u8],
     input: R,
@@ -75,7 +75,7 @@ pub(crate) fn sniff_csv<R: BufRead>(
         }
         match (line, fields.len()) {
             (0, 1) => reader.keep_empty_records(),
-            // They are refused without their types.
+            // The file is refused without finding the types.
             (0, count) if count > COLUMNS_MAX => break,
             _ => {}
         }
@@ -96,7 +96,7 @@ pub(crate) fn sniff_csv<R: BufRead>(
     Ok(SniffedCsv { format, has_header, null, columns, notices })
 }
 
-/// That a text which stands for no value makes the values of a column texts.
+/// A notice that a "no value" text makes all values of a column texts.
 fn notice(name: &str, values: &Values) -> Option<String> {
     let (text, line, ty) = values.spoilt_by()?;
     let quoted = text.replace('\'', "''");
@@ -124,12 +124,12 @@ fn delimiter(begin: &[u8], format: Format) -> u8 {
         count.filter(|count| *count > 1)
     };
     let counted = DELIMITERS.into_iter().filter_map(|delimiter| Some((fields(delimiter)?, delimiter)));
-    // Of several the first one listed.
+    // If several are equal, the first one wins.
     let best = counted.reduce(|best, other| if other.0 > best.0 { other } else { best });
     best.map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// Finds the columns of JSON lines: the keys in the order in which they come.
+/// Finds the columns of JSON lines: the keys in the order of their first occurrence.
 pub(crate) fn sniff_json<R: BufRead>(input: R) -> Result<Vec<TextColumn>, (u64, LineError)> {
     let mut lines = JsonLines::new(input, Vec::new());
     let mut found: Vec<(String, Values)> = Vec::new();
@@ -187,11 +187,11 @@ mod tests {
         assert_eq!(csv("1,a\n2,b\n"), (b',', false, "column0 BIGINT, column1 VARCHAR".to_owned()));
         assert_eq!(csv("\u{feff}1,a\n2,b\n").2, "column0 BIGINT, column1 VARCHAR");
         assert!(csv("name,city\na,b\n").1);
-        // A result without rows has its names, and values are none.
+        // The file of an empty result has names alone; values are not names.
         assert!(csv("a,b\n").1);
         assert!(!csv("a,1\n").1);
         assert!(!csv("01000,x\n94107,y\n").1 && !csv("x,x\ny,z\n").1 && !csv(",x\ny,z\n").1);
-        // What stands for no value is no name.
+        // A "no value" text is not a name.
         assert!(!csv("NA,5\n1,6\n").1);
         assert_eq!(csv("a|b\n\"x|y\"|2\n"), (b'|', true, "a VARCHAR, b BIGINT".to_owned()));
         assert_eq!(csv("k\nnan\n1\n").2, "k VARCHAR");
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(csv("id,a,A\n0,1,2\n").2, "id BIGINT, a BIGINT, A_1 BIGINT");
         assert_eq!(csv("a,b,\n1,2,\n3,4,\n").2, "a BIGINT, b BIGINT, column2 VARCHAR");
         assert_eq!(csv("city,name,\nRome,x,\nOslo,y,\n").2, "city VARCHAR, name VARCHAR, column2 VARCHAR");
-        // An index of rows, and texts alone: what pandas writes.
+        // A column of row numbers without a name, and a column of texts: pandas writes such files.
         assert_eq!(csv(",city\n0,Rome\n1,Oslo\n").2, "column0 BIGINT, city VARCHAR");
         assert!(!csv(",Oslo\n5,Rome\n6,Bern\n").1);
         let names = |fields: &[&str]| header_names(&fields.iter().map(|&field| field.to_owned()).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The keys of entries against those that a live Phoenix wrote: `sql-tests/golden/index_keys.jsonl`.
+//! Compares the keys of entries with those that a live Phoenix wrote: `sql-tests/golden/index_keys.jsonl`.
 
 use saltwing_access::{Budget, KeySet, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table};
 use saltwing_expr::value_at;
@@ -15,7 +15,7 @@ struct Line {
     indexes: Vec<Written>,
 }
 
-/// What an index has in the end.
+/// The final content of an index.
 #[derive(Deserialize)]
 struct Written {
     index: String,

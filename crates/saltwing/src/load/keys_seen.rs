@@ -1,25 +1,25 @@
-//! How many rows of a load have the key of an earlier row of it.
+//! Counts the rows of a load that have the key of an earlier row.
 
 use std::hash::{Hash, Hasher};
 
-/// Rows whose keys are remembered: 128 MB of hashes.
+/// Most rows whose keys are remembered: 128 MB of hashes.
 const ROWS_REMEMBERED_MAX: usize = 16 << 20;
 
-/// The keys of a load's rows, of each a hash. Rows in key order need none, however many they are.
+/// The hashes of a load's keys. If the rows are in key order, the hashes are not used, and any number of rows is possible.
 pub(crate) struct KeysSeen {
-    /// Of the first rows; of all as long as they are not more than `rows_max`.
+    /// The hashes of the first `rows_max` rows.
     hashes: Vec<u64>,
     rows_max: usize,
     rows: usize,
-    /// The greatest key, as long as each key was greater than those before it.
+    /// The greatest key; `None` after a key that was not greater than all earlier ones.
     greatest: Option<Vec<u8>>,
 }
 
-/// Rows that have the key of an earlier one.
+/// The number of rows that have the key of an earlier row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repeats {
     pub(crate) rows: u64,
-    /// Whether there may be more of them: the load has more rows than are remembered.
+    /// Whether there may be more such rows, because the load has more rows than are remembered.
     pub(crate) at_least: bool,
 }
 
@@ -32,7 +32,7 @@ impl KeysSeen {
         Self { hashes: Vec::new(), rows_max, rows: 0, greatest: Some(Vec::new()) }
     }
 
-    /// Takes note of the next row's key.
+    /// Adds the key of the next row.
     pub(crate) fn add(&mut self, key: &[u8]) {
         if self.rows < self.rows_max {
             let mut hasher = std::hash::DefaultHasher::new();

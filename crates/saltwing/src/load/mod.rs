@@ -1,4 +1,4 @@
-//! Loads: rows that are written in parts, each a commit of its own. COPY FROM and appenders share them.
+//! Loads write rows in parts, each a commit of its own. COPY FROM and appenders use them.
 
 mod keys_seen;
 
@@ -19,16 +19,16 @@ use crate::computed::Computing;
 use crate::session::Session;
 use crate::temporary::adds_dynamic_columns;
 
-/// Rows of a part, unless `autocommit_rows` says how many.
+/// Rows of a part, unless `autocommit_rows` is set.
 const PART_ROWS: usize = 5000;
-/// Bytes of rows after which a part ends even if it has fewer rows.
+/// Bytes after which a part ends even if it has fewer rows.
 const PART_BYTES: usize = 16 << 20;
-/// Bytes that an encoded row takes beside its values, about.
+/// The approximate bytes of an encoded row in addition to its values.
 const ROW_BYTES: usize = 24;
-/// Bytes that an encoded value takes beside its text, at most; but for a DECIMAL and a TIMESTAMP of a few characters.
+/// Most bytes of an encoded value in addition to its text, except for a DECIMAL or a TIMESTAMP of a few characters.
 const VALUE_BYTES: usize = 8;
 
-/// How large a part may become.
+/// The limits for the size of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartLimits {
     rows: usize,
@@ -36,7 +36,7 @@ pub(crate) struct PartLimits {
 }
 
 impl PartLimits {
-    /// The limits by the settings of a session.
+    /// The limits from the settings of a session.
     pub(crate) fn of(session: &Session) -> Self {
         session.read_settings(|settings| {
             let (rows, bytes) = match settings.autocommit_rows {
@@ -51,19 +51,19 @@ impl PartLimits {
 /// Rows that become one commit.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// Of each row its number, by which an error names it.
+    /// The number of each row, by which an error names the row.
     numbers: Vec<u64>,
-    /// Of each row a value for each column of the target.
+    /// The rows, each with a value for each column of the target.
     rows: Vec<Vec<Value>>,
-    /// About how many bytes the rows take when they are encoded.
+    /// The approximate bytes of the encoded rows.
     bytes: usize,
-    /// Values that take a DEFAULT which is computed for each row: row, and place in it.
+    /// The values that get a DEFAULT that is computed for each row: the row, and the position in it.
     unset: Vec<(usize, usize)>,
 }
 
 impl Part {
-    /// Adds a row whose values are of the types of their columns. `text_bytes` is the length of its texts and bytes; the values at
-    /// `unset` take DEFAULTs that are computed for each row.
+    /// Adds a row whose values have the types of their columns. `text_bytes` is the length of its texts and bytes; the values at
+    /// `unset` get DEFAULTs that are computed for each row.
     pub(crate) fn add(
         &mut self,
         number: u64,
@@ -86,7 +86,7 @@ impl Part {
     }
 }
 
-/// Where the rows of a COPY FROM go. A table of which it loads dynamic columns gets the hidden column for them.
+/// The target of a COPY FROM. If the statement loads dynamic columns, the table gets the hidden column for them.
 pub(crate) fn load_target(session: &Session, copy: &CopyFrom, on_conflict: OnConflict) -> Result<UpsertTarget, Error> {
     let name = &copy.table;
     check_own(session, name.schema.as_ref(), &name.name)?;
@@ -103,20 +103,20 @@ pub(crate) fn load_target(session: &Session, copy: &CopyFrom, on_conflict: OnCon
 
 /// Writes the parts of one load.
 pub(crate) struct Loader {
-    /// By the newest definition of the table.
+    /// The target, bound to the newest definition of the table.
     pub(crate) target: UpsertTarget,
     table: TableRef,
-    /// The keys of the rows of a part, if rows with the key of an earlier one are counted.
+    /// The keys of the rows of a part, if rows that replace an earlier row are counted.
     keys: Option<Vec<Vec<u8>>>,
     keys_seen: KeysSeen,
     /// Rows written.
     pub(crate) done: u64,
-    /// Rows that were left out because their keys existed.
+    /// Rows that were skipped because their keys existed.
     pub(crate) ignored: u64,
 }
 
-/// Takes the number and the error of a row that cannot be written. The load ends with the error that it returns, or continues with the
-/// next row.
+/// Receives the number and the error of a row that cannot be written. If it returns an error, the load ends with that error; otherwise the
+/// load continues with the next row.
 pub(crate) type RefusedRow<'a> = dyn FnMut(u64, &ExecError) -> Result<(), Error> + 'a;
 
 impl Loader {
@@ -137,10 +137,10 @@ impl Loader {
         self.keys_seen.repeats()
     }
 
-    /// Commits a part. If rows cannot be written, those before and behind them are commits of their own.
+    /// Commits a part. If a row cannot be written, the rows before it and the rows after it are separate commits.
     ///
     /// # Errors
-    /// Those of the rows that `refused` returns, with the number of rows that are committed; those of commits.
+    /// Those that `refused` returns, with the number of committed rows; errors of commits.
     pub(crate) fn write(
         &mut self,
         part: Part,
@@ -154,7 +154,7 @@ impl Loader {
             .map_err(|error| error.after_commits(session.committed(self.done)))
     }
 
-    /// Sets the values that take a DEFAULT which is computed for each row.
+    /// Sets the values that get a DEFAULT that is computed for each row.
     fn compute_defaults(
         &self,
         rows: &mut [Vec<Value>],
@@ -179,7 +179,7 @@ impl Loader {
         computing.add_defaults(&snapshot, &self.target, rows)
     }
 
-    /// Writes rows. If one is refused (for its key, say), those before it are written, then it is reported.
+    /// Writes rows. If one is refused, for example because of its key, the rows before it are written, then the error is reported.
     fn write_all(
         &mut self,
         session: &Session,
@@ -198,10 +198,10 @@ impl Loader {
                 Err(failure) => failure,
             };
             let code = failure.error.code();
-            // How many rows are written first.
+            // The number of rows to write first.
             let before = match failure.row {
                 Some(row) if is_of_the_row(code) => row,
-                // Their sizes were estimated.
+                // The sizes of the rows are estimates, and were too low.
                 None if code == ErrorCode::StatementTooLarge && rows.len() > 1 => rows.len() / 2,
                 _ => return Err(failure.error.into()),
             };
@@ -216,7 +216,7 @@ impl Loader {
         Ok(())
     }
 
-    /// Writes rows by the newest definition of the table.
+    /// Writes rows with the newest definition of the table.
     fn write_rows(&mut self, session: &Session, rows: &[Vec<Value>]) -> Result<Result<u64, RowFailure>, Error> {
         loop {
             if let Some(keys) = &mut self.keys {
@@ -230,7 +230,7 @@ impl Loader {
         }
     }
 
-    /// Finds the columns again if the table was altered; whether it was.
+    /// Binds the columns again if the table was altered; returns whether it was.
     fn rebind(&mut self, session: &Session) -> Result<bool, Error> {
         let table = resolve(&*session.catalog()?, &self.table)?;
         let (old, new) = (self.target.table.def(), table.def());
@@ -240,11 +240,11 @@ impl Loader {
         let mut columns = Vec::with_capacity(self.target.columns.len());
         for &index in &self.target.columns {
             let Some(known) = old.columns.get(index) else {
-                // Dynamic columns come behind those of the table.
+                // Dynamic columns come after the columns of the table.
                 columns.push(index - old.columns.len() + new.columns.len());
                 continue;
             };
-            // It may have another name now.
+            // The column may have another name now.
             let is_same = |(other, c): &(usize, &ColumnDef)| {
                 (c.family, c.slot) == (known.family, known.slot) && new.key.position(*other) == old.key.position(index)
             };
@@ -261,7 +261,7 @@ impl Loader {
     }
 }
 
-/// Whether an error is one row's fault, so that the others can be written without it.
+/// Whether an error concerns one row, so that the other rows can be written without it.
 fn is_of_the_row(code: ErrorCode) -> bool {
     use ErrorCode::{BadKey, BadText, Check, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
     matches!(code, BadKey | BadText | Check | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)

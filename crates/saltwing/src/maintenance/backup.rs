@@ -1,4 +1,4 @@
-//! Making backups, beside everything else.
+//! Makes backups, while the database is in use.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use crate::backup_writer::{BackupReport, write_backup};
 use crate::{Database, Error};
 
 impl Database {
-    /// Copies the database as it is at one moment into a new directory, while statements go on: every commit that was
-    /// acknowledged before is in it, and each commit whole or not at all. When this returns, the copy is on the disk.
-    /// [`crate::Builder::restore`] makes a database of it.
+    /// Copies one snapshot of the database into a new directory, while statements run. The copy has every commit that was
+    /// acknowledged before the call, and no part of an incomplete one. When the call returns, the copy is on the disk.
+    /// [`crate::Builder::restore`] creates a database from it.
     ///
     /// # Errors
-    /// [`Io`](crate::ErrorCode::Io) if something is at `path` already; [`DiskFull`](crate::ErrorCode::DiskFull);
-    /// [`Corrupt`](crate::ErrorCode::Corrupt) if the copied data is damaged. After an error there is nothing at `path`.
+    /// [`Io`](crate::ErrorCode::Io) if `path` already exists; [`DiskFull`](crate::ErrorCode::DiskFull);
+    /// [`Corrupt`](crate::ErrorCode::Corrupt) if the copied data is damaged. After an error, no copy remains at `path`.
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<BackupReport, Error> {
         write_backup(&self.shared, path.as_ref(), &ScanContext::new(Budget::default()))
     }

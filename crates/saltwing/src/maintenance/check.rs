@@ -1,4 +1,4 @@
-//! Looking for damage.
+//! Checks a database for damage.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,37 +17,37 @@ use crate::{Builder, Database, Error};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Tables whose definitions can be read.
+    /// The number of tables whose definitions can be read.
     pub tables: u64,
-    /// Rows of these that can be read, expired ones that are still stored included.
+    /// The number of readable rows of these tables, including expired ones that are still stored.
     pub rows: u64,
-    /// Blocks that they lie in.
+    /// The number of blocks with these rows.
     pub blocks: u64,
-    /// Bytes of these blocks, and of rows that are in none yet, as stored.
+    /// The stored bytes of these blocks, and of rows that are not in blocks yet.
     pub bytes: u64,
     /// The damage; empty for a sound database.
     pub faults: Vec<Fault>,
 }
 
-/// One thing that is wrong with a database.
+/// One defect of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// The table, by name, or by number where its definition cannot be read; `None` where it is about all of them.
+    /// The table, by name, or by number if its definition cannot be read; `None` if the defect concerns all tables.
     pub table: Option<String>,
     /// The part of the storage, with the number of its space in the store: `directory (space 4)`; or the store's own file,
     /// below the database's directory.
     pub space: String,
-    /// The block, record or key in it.
+    /// The block, record or key in this space.
     pub place: String,
     /// The mismatch.
     pub what: String,
-    /// Which rows cannot be read because of it.
+    /// The rows that cannot be read because of the defect.
     pub loss: Loss,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Whether the check found no defect.
     pub fn is_sound(&self) -> bool {
         self.faults.is_empty()
     }
@@ -67,12 +67,12 @@ impl fmt::Display for Fault {
 }
 
 impl Builder {
-    /// Reads everything that is stored in the database's directory and holds it to what it says of itself: checksums,
-    /// order, counts and summaries of blocks, rows against their tables, the catalog. Tables need not open for it.
+    /// Reads everything that is stored in the database's directory and verifies it: checksums,
+    /// order, counts and summaries of blocks, rows against their tables, the catalog. Tables that cannot be opened are checked, too.
     ///
     /// # Errors
-    /// [`saltwing_types::ErrorCode::Locked`] when it is open for writing; the store's, when its own files cannot be opened. What is
-    /// wrong above that is in the report.
+    /// [`saltwing_types::ErrorCode::Locked`] if the database is open for writing; an error of the store, if its files cannot be opened. All other
+    /// defects are in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
         let source = self.clone().readonly(true).create(false);
         check(source.open_store()?, self.clock.clone(), &ScanContext::new(Budget::default()))
@@ -80,10 +80,10 @@ impl Builder {
 }
 
 impl Database {
-    /// As [`Builder::check`], of an open database at one moment; statements go on meanwhile.
+    /// As [`Builder::check`], for one snapshot of an open database; statements continue meanwhile.
     ///
     /// # Errors
-    /// The store's. Damage is in the report.
+    /// Errors of the store. Damage is in the report.
     pub fn check(&self) -> Result<CheckReport, Error> {
         let (storage, context) = (self.shared.storage("a check")?, ScanContext::new(Budget::default()));
         storage.at_one_moment(|kv| check(kv, storage.clock().clone(), &context))
@@ -111,7 +111,7 @@ pub(super) fn check(
             let examined = source.tables.examine(index.entries(), context, &mut |_| Ok(()))?;
             report.blocks += examined.blocks;
             report.bytes += examined.bytes;
-            // A damaged entry loses no data: a rebuild writes it from its row.
+            // A damaged index entry loses no data: a rebuild writes it again from its row.
             let damages = examined.damages.into_iter().map(|damage| damage.losing(Loss::Nothing));
             report.faults.extend(damages.map(|damage| source.names.fault(damage)));
         }
@@ -121,7 +121,7 @@ pub(super) fn check(
     Ok(report)
 }
 
-/// A store's tables as far as they can be read.
+/// The readable tables of a store.
 pub(super) struct Source {
     pub(super) tables: EmbeddedTables,
     pub(super) catalog: ReadableCatalog,

@@ -1,7 +1,7 @@
-//! Holds indexes to their tables: each row has its entry, and each entry its row.
+//! Compares indexes with their tables: each row must have its entry, and each entry its row.
 //!
-//! Both sides are added up, in any order. Only if the sums differ are the entries themselves compared, which takes memory for
-//! each of them.
+//! The hashes of both sides are added up, in any order. Only if the sums differ are the entries themselves compared, which takes memory
+//! for each entry.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use saltwing_access::{Damage, Examine, Index, Loss, ReadableRow, ScanContext, Table, TableError};
 use saltwing_types::Value;
 
-/// Entries by number and by the sum of their hashes.
+/// The number of entries and the sum of their hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     entries: u64,
@@ -24,7 +24,7 @@ impl Sum {
     }
 }
 
-/// What the rows of a table say of its indexes, added up while they are examined.
+/// The entries that the rows of a table must have, added up while the rows are examined.
 pub(super) struct ExpectedEntries {
     indexes: Vec<Index>,
     sums: Vec<Sum>,
@@ -49,7 +49,7 @@ impl ExpectedEntries {
         }
     }
 
-    /// The indexes whose entries are not those of the rows of `table`.
+    /// The indexes whose entries do not match the rows of `table`.
     ///
     /// # Errors
     /// As [`Examine::examine`].
@@ -83,7 +83,7 @@ impl ExpectedEntries {
         index: &Index,
         context: &ScanContext,
     ) -> Result<Damage, TableError> {
-        // Of each hash, the rows less the entries: above zero if rows have no entry, below if entries have no row.
+        // For each hash, the number of rows minus the number of entries: positive if entries are missing, negative if rows are.
         let mut counts: HashMap<u64, i64> = HashMap::new();
         let entries = index.entries();
         store.examine(table, context, &mut |row| {
@@ -116,14 +116,14 @@ fn is_expired(table: &Table, row: &ReadableRow, now_ms: i64) -> bool {
     table.expired_ms(now_ms).is_some_and(|limit_ms| row.written_ms <= limit_ms)
 }
 
-/// The [`hash`] of the entry that a row must have; `None` if it is not among the rows of a partial index.
+/// The [`hash`] of the entry that a row must have; `None` if a partial index does not include the row.
 fn hash_of_row(index: &Index, row: &ReadableRow) -> Option<u64> {
-    // A row whose entry cannot be computed was not written, so its entry counts as missing.
+    // A row whose entry cannot be computed could not have been written, so its entry counts as missing.
     let entry = index.entry(&row.values).unwrap_or_else(|_| Some(Vec::new()))?;
     Some(hash(index.entries(), &entry))
 }
 
-/// A number that differs for different entries, as good as always.
+/// A number that almost always differs for different entries.
 fn hash(entries: &Table, entry: &[Value]) -> u64 {
     let mut hasher = DefaultHasher::new();
     entries.row_key(entry).unwrap_or_default().hash(&mut hasher);

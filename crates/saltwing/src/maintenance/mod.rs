@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   Database::backup ──> backup ──> Builder::restore ──> database
-//!   Builder::check   ──> what is wrong
-//!   Builder::salvage ──> a new database of what can be read, and what is lost
+//!   Builder::check   ──> a report of the damage
+//!   Builder::salvage ──> a new database of the readable rows, and a report of the losses
 //! ```
-//! A new database is made beside its place and takes it when it is whole (`new_place.rs`).
+//! A new database is created under a temporary name, and gets its name when it is complete (`new_place.rs`).
 
 mod backup;
 mod check;

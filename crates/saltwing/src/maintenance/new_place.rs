@@ -1,4 +1,4 @@
-//! A directory for a new database, which is there as a whole or not at all.
+//! A directory for a new database, which appears complete or not at all.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// A new directory under a temporary name until it is finished. Dropped before that, it is deleted.
+/// A new directory, which has a temporary name until it is finished. If the value is dropped before that, the directory is deleted.
 pub(super) struct NewPlace {
     path: PathBuf,
     unfinished: PathBuf,
@@ -18,10 +18,10 @@ pub(super) struct NewPlace {
 }
 
 impl NewPlace {
-    /// Begins a directory at a path where nothing is, or an empty directory.
+    /// Begins a directory for a path that does not exist, or is an empty directory.
     ///
     /// # Errors
-    /// [`ErrorCode::BadArgument`] when something is there, or was left there by an attempt that did not come to its end.
+    /// [`ErrorCode::BadArgument`] if the path exists and is not an empty directory, or if an interrupted attempt has left its temporary directory.
     pub(super) fn begin(path: &Path) -> Result<Self, Error> {
         let is_free = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_none(),
@@ -49,12 +49,12 @@ impl NewPlace {
         }
     }
 
-    /// Where it is made.
+    /// The temporary path.
     pub(super) fn unfinished(&self) -> &Path {
         &self.unfinished
     }
 
-    /// Gives it its name, on the disk before this returns.
+    /// Gives the directory its final name, and syncs that to the disk.
     pub(super) fn finish(mut self) -> Result<(), Error> {
         fs::rename(&self.unfinished, &self.path).map_err(|error| StoreError::io("make", &self.path, error))?;
         self.is_finished = true;

@@ -1,4 +1,4 @@
-//! Making a database of a backup.
+//! Restores a database from a backup.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use saltwing_types::ErrorCode;
 use super::new_place::NewPlace;
 use crate::{Builder, Database, Error, StoreKind};
 
-/// Bytes that are written to the new store at once.
+/// Bytes of one batch for the new store.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl Builder {
-    /// Makes the database out of a backup, and opens it. The directory must not be there yet, or be empty; it is there when
-    /// the backup was read to its end and found whole. The store need not be the one that the backup was made of.
+    /// Creates the database from a backup, and opens it. The directory must not exist or must be empty; it appears after
+    /// the whole backup is read and verified. The kind of store may differ from that of the backup's database.
     ///
     /// # Errors
-    /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Corrupt`] for a damaged backup,
-    /// [`ErrorCode::Io`] for one that was not finished; [`ErrorCode::DiskFull`].
+    /// [`ErrorCode::BadArgument`] if the directory is not empty; [`ErrorCode::Corrupt`] for a damaged backup,
+    /// [`ErrorCode::Io`] for an unfinished one; [`ErrorCode::DiskFull`].
     pub fn restore(self, backup: impl AsRef<Path>) -> Result<Database, Error> {
         let reader = BackupReader::open(backup.as_ref())?;
         if self.readonly {
@@ -47,7 +47,7 @@ impl Builder {
 fn fill(store: &dyn OrderedKv, mut reader: BackupReader) -> Result<(), Error> {
     let mut batch = WriteBatch::new();
     while let Some((space, key, value)) = reader.next_entry()? {
-        // The frame that the value is a part of need not stay.
+        // The value is copied, so that its frame can be freed.
         batch.put(space, &key[..], &value[..]);
         if batch.bytes() >= BATCH_BYTES {
             store.write(std::mem::take(&mut batch), Durability::Buffered)?;

@@ -16,18 +16,18 @@ use super::new_place::NewPlace;
 use crate::password::fill_randomly;
 use crate::{Builder, Database, Error, Loss};
 
-/// Bytes of rows that are committed at once.
+/// Bytes of rows in one commit.
 const COMMIT_BYTES: usize = 4 << 20;
 
 /// The saved rows, and the losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// The tables that were made, with the rows that were copied.
+    /// The tables that were created.
     pub tables: Vec<SalvagedTable>,
     /// The losses, with their causes.
     pub lost: Vec<Fault>,
-    /// Damage that cost no row.
+    /// Damage that lost no row.
     pub mended: Vec<Fault>,
 }
 
@@ -35,22 +35,22 @@ pub struct SalvageReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvagedTable {
-    /// Name.
+    /// The name.
     pub name: String,
-    /// Rows that were copied.
+    /// The number of copied rows.
     pub rows: u64,
 }
 
 impl Builder {
-    /// Makes the database out of what can be read of a damaged one, which is left as it is. The directory must not be
-    /// there yet, or be empty; it is there when everything was copied. Without another one said, it gets the store of
+    /// Creates the database from the readable part of a damaged one, which is not changed. The directory must not exist
+    /// or must be empty; it appears after everything is copied. By default the new database has the same kind of store as
     /// the damaged one.
     ///
-    /// Rows keep the time at which they were written; expired ones are left out.
+    /// Rows keep their write times; expired rows are left out.
     ///
     /// # Errors
-    /// [`ErrorCode::BadArgument`] when something is in the directory; [`ErrorCode::Locked`] when the damaged database is open for writing;
-    /// the store's, when nothing can be saved of the damaged one's own files; [`ErrorCode::DiskFull`]. What is lost is no error.
+    /// [`ErrorCode::BadArgument`] if the directory is not empty; [`ErrorCode::Locked`] if the damaged database is open for writing;
+    /// an error of the store, if nothing can be read from the damaged database's files; [`ErrorCode::DiskFull`]. Losses are not errors.
     pub fn salvage(self, damaged: impl AsRef<Path>) -> Result<SalvageReport, Error> {
         let Some(path) = self.path.clone() else {
             return Err(Error::new(ErrorCode::BadArgument, "a database is salvaged into a directory"));
@@ -78,7 +78,7 @@ impl Builder {
     }
 }
 
-/// A salvage under way.
+/// A running salvage.
 pub(super) struct Copying<'a> {
     pub(super) source: &'a Source,
     pub(super) target: &'a Database,
@@ -116,7 +116,7 @@ impl Copying<'_> {
         Ok(self.report)
     }
 
-    /// A view comes behind those that it uses.
+    /// Creates the views, each after the views that it uses.
     fn views(&mut self) -> Result<(), Error> {
         let catalog = &self.target.shared.catalog;
         let mut waiting = self.source.catalog.views.clone();
@@ -140,7 +140,7 @@ impl Copying<'_> {
         Ok(())
     }
 
-    /// A user comes behind the objects that it has grants on; those on objects that are lost are lost with them.
+    /// Creates the users, after the objects of their grants. Grants on lost objects are lost.
     fn users(&mut self) -> Result<(), Error> {
         let mut secret = [0; 32];
         fill_randomly(&mut secret)?;
@@ -153,7 +153,7 @@ impl Copying<'_> {
         Ok(())
     }
 
-    /// Takes note of an object that the new catalog refuses.
+    /// Records an object that the new catalog refuses.
     fn refused(&mut self, kind: &str, name: &TableName, error: CatalogError) -> Result<(), Error> {
         if let CatalogError::Table(_) = error {
             return Err(error.into());
@@ -173,7 +173,7 @@ impl Copying<'_> {
         if *loss == Loss::Nothing { self.report.mended.push(fault) } else { self.report.lost.push(fault) }
     }
 
-    /// Creates the indexes of a table whose rows are copied already. Their entries come from these rows, not from the old database.
+    /// Creates the indexes of a table after its rows are copied. The entries are built from these rows, not copied from the old database.
     fn indexes(&mut self, def: &TableDef) {
         let connection = self.target.connect().blocking();
         for index in &def.indexes {
@@ -225,13 +225,13 @@ impl Copying<'_> {
     }
 }
 
-/// Damage of the store's own files: which tables it concerns shows where their rows are read.
+/// Damage of the store's own files. Reading the rows shows which tables are concerned.
 fn of_files(left_out: &LeftOut) -> Fault {
     let LeftOut { file, place, what } = left_out.clone();
     Fault { table: None, space: file, place, what, loss: Loss::Unknown }
 }
 
-/// The definition of a table without a history, as its rows are rewritten, and without indexes, which are made later.
+/// The definition of a table without its history, because all rows are rewritten, and without indexes, which are created later.
 fn as_new(def: &TableDef) -> TableDef {
     let mut new = TableDef { history: TableHistory::default(), indexes: Vec::new(), ..def.clone() };
     for family in 0..def.families.len() {

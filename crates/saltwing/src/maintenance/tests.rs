@@ -15,7 +15,7 @@ use crate::Database;
 
 const NAMES: [&str; 3] = ["t", "s.u", "gone"];
 
-/// Spaces of recent rows, whose checksums are in the store's own files, and of obsolete blocks.
+/// The spaces of recent rows, whose checksums are in the store's own files, and of obsolete blocks.
 const UNCHECKED: [u8; 3] = [2, 3, 7];
 /// The space of directories.
 const DIR: u8 = 4;
@@ -27,7 +27,7 @@ const FIRST_TABLE: u32 = 100;
 type Entry = (Space, Bytes, Bytes);
 type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
 
-/// Tables with blocks of a few rows, runs, values by themselves, families, salt, a history, and recent rows.
+/// A store whose tables have blocks of a few rows, runs, separately stored values, families, salt, a history, and recent rows.
 fn filled() -> MemoryStore {
     let store = MemoryStore::new();
     let database =
@@ -79,7 +79,7 @@ fn rows(database: &Database) -> Rows {
     for name in NAMES {
         if let Ok(rows) = connection.query(&format!("SELECT /*+ FULL_SCAN */ * FROM {name}"), ()) {
             let mut rows: Vec<_> = rows.map(|row| row.unwrap().values().unwrap()).collect();
-            // Buckets come in any order, and a build without the relational engine sorts nothing.
+            // The order of buckets is not defined, and a build without the relational engine cannot sort.
             rows.sort_by_key(|row| format!("{row:?}"));
             found.insert(name, rows);
         }
@@ -121,7 +121,7 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
     let (_, right) = salvaged(store_of(&whole));
     assert!(whole.iter().any(|(space, key, _)| space.id() == DIR && key.get(4) == Some(&1)), "there is a run");
     assert!(whole.iter().any(|(space, ..)| space.id() == 9), "a value lies by itself");
-    // Parts of blocks that nobody reads any more are waiting to be deleted.
+    // Parts of blocks that no reader needs any more are waiting to be deleted.
     let is_dead = |space: &Space, key: &Bytes| {
         let id = key.get(..12).unwrap_or_default();
         (5..=9).contains(&space.id()) && whole.iter().any(|(space, key, _)| space.id() == 7 && **key == *id)
@@ -152,12 +152,12 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
             assert!(!report.is_sound(), "{place}: nothing is told");
             assert!(report.faults.iter().all(|fault| !fault.to_string().is_empty()));
             let (report, saved) = salvaged(store_of(&entries));
-            // Rows that were deleted since may be back with a run.
+            // A mended run may bring back rows that were deleted after it.
             let is_mended_run = space.id() == DIR && key.get(4) == Some(&1) && !report.mended.is_empty();
             assert!(saved == right || !report.lost.is_empty() || is_mended_run, "{place}: lost in silence");
             let is_entry = space.id() == DIR && key.get(4) == Some(&0);
             if is_entry && how != "missing" {
-                // The block exists: its entry is rebuilt.
+                // The block exists, so its entry in the directory is rebuilt.
                 assert_eq!(saved, right, "{place}");
                 assert_eq!((report.lost.len(), report.mended.is_empty()), (0, false), "{place}");
             }
@@ -183,7 +183,7 @@ fn indexes_are_made_anew() {
     let mut whole = entries(&store);
     let report = checked(store_of(&whole));
     assert!(report.is_sound(), "{:#?}", report.faults);
-    // The schema and the table have the numbers before it.
+    // The schema and the table have the two numbers before the index.
     let first_of_index = (FIRST_TABLE + 2).to_be_bytes();
     let block = whole.iter().position(|(space, key, _)| space.id() == FIX && key.starts_with(&first_of_index)).unwrap();
     whole.remove(block);
@@ -207,7 +207,7 @@ fn indexes_are_made_anew() {
     assert_eq!(states, ["ready", "disabled"]);
     let error = connection.execute("UPSERT INTO s.t VALUES (100, 'v33', 1)", ()).unwrap_err();
     assert_eq!(error.sqlstate(), "23505");
-    // The number of a table is that of no index.
+    // A new table does not get the number of an index.
     connection.execute("CREATE TABLE u (k BIGINT PRIMARY KEY)", ()).unwrap();
     connection.execute("UPSERT INTO u VALUES (1)", ()).unwrap();
     assert!(target.check().unwrap().is_sound());
@@ -217,7 +217,7 @@ fn indexes_are_made_anew() {
 fn an_error_of_a_damaged_block_names_its_table_and_what_to_do() {
     let mut entries = entries(&filled());
     for (space, key, value) in &mut entries {
-        // The catalog's own tables stay whole: the database opens.
+        // The catalog's own tables are not damaged, so the database opens.
         if space.id() == FIX && key[..4] >= FIRST_TABLE.to_be_bytes()[..] {
             let mut flipped = value.to_vec();
             flipped.iter_mut().for_each(|byte| *byte ^= 0x10);
@@ -264,7 +264,7 @@ fn several_damages_at_once_leave_the_rest() {
         }
         let (report, saved) = salvaged(store_of(&entries));
         assert!(saved == right || !report.lost.is_empty(), "{seed}: lost in silence");
-        // Saved rows existed: older versions of rows may show if newer ones are lost.
+        // Every saved row existed at some time: if newer versions of a row are lost, an older one may be saved.
         for (name, rows) in &saved {
             let keys = |rows: &[Vec<Value>]| rows.iter().map(|row| format!("{:?}", &row[..1])).collect::<Vec<_>>();
             let known = keys(&right[name]);

@@ -1,4 +1,4 @@
-//! Values as serde reads and writes them.
+//! Deserializes and serializes the values of rows.
 
 use saltwing_types::{ErrorCode, SqlType, Value, text};
 use serde::de::value::{SeqDeserializer, StringDeserializer};
@@ -19,7 +19,7 @@ impl serde::ser::Error for Error {
     }
 }
 
-/// A value of a column of this type.
+/// A value, with the type of its column.
 pub(super) struct Cell {
     pub(super) value: Value,
     pub(super) ty: SqlType,
@@ -31,7 +31,7 @@ impl Cell {
     }
 }
 
-/// A DECIMAL where a number is asked for.
+/// Deserializes a DECIMAL as a number if the target type requests one.
 macro_rules! numbers {
     ($($method:ident $visit:ident $of:ident;)*) => { $(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -124,7 +124,7 @@ impl Serialize for Cell {
     }
 }
 
-/// A map from labels to values. Bytes are hex in formats that people read.
+/// A map from labels to values. In human-readable formats, bytes are hex.
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let values = self.values().map_err(serde::ser::Error::custom)?;

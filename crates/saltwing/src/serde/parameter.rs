@@ -1,4 +1,4 @@
-//! Single values as serde writes them.
+//! Serializes single values.
 
 use saltwing_types::{ErrorCode, Value};
 use serde::Serialize;
@@ -6,12 +6,12 @@ use serde::ser::{Impossible, SerializeSeq, SerializeTuple, Serializer};
 
 use crate::Error;
 
-/// The error of a type without a form in SQL.
+/// The error for a type that SQL lacks.
 pub(super) fn none(text: &str) -> Error {
     Error::new(ErrorCode::TypeMismatch, text)
 }
 
-/// Writes a value.
+/// Serializes a value.
 pub(super) struct ValueWriter;
 
 type No = Impossible<Value, Error>;
@@ -24,7 +24,7 @@ macro_rules! values {
     )* };
 }
 
-/// Types with several values.
+/// Refuses types with several values.
 macro_rules! no_values {
     ($($method:ident($($ty:ty),*);)*) => { $(
         fn $method(self, $(_: $ty),*) -> Result<No, Error> {
@@ -33,7 +33,7 @@ macro_rules! no_values {
     )* };
 }
 
-/// Room that is made for elements before they come.
+/// Most elements for which memory is reserved in advance.
 const ELEMENTS_RESERVED_MAX: usize = 1024;
 
 /// The elements of an array so far.

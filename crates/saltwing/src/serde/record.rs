@@ -1,4 +1,4 @@
-//! Rows as serde reads them, and parameters as it writes them.
+//! Rows as a serde deserializer, and parameters as a serde serializer.
 
 use saltwing_types::Value;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
@@ -33,7 +33,7 @@ impl RowReader<'_> {
         cells.end().map(|()| read)
     }
 
-    /// Reads a map whose keys are the labels, or those of `names` that are spelt so in any case.
+    /// Reads a map whose keys are the labels of the columns, or the `names` that equal them in any case.
     fn read_map<'de, V: Visitor<'de>>(self, names: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         let name = |label: &str| {
             let named = names.iter().find(|name| **name == label);

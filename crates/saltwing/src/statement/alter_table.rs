@@ -88,7 +88,7 @@ impl StatementKind for AlterTable {
     }
 }
 
-/// The names that columns are to have.
+/// The new names of columns.
 fn new_names(change: &TableChange) -> Vec<ColumnName> {
     match change {
         TableChange::Add { columns, .. } => columns.iter().map(|column| column.name.clone()).collect(),
@@ -99,14 +99,14 @@ fn new_names(change: &TableChange) -> Vec<ColumnName> {
     }
 }
 
-/// Whether a new TTL shows entries that are not those of the rows. Rows and their entries are deleted apart from each other when they
-/// are expired, and without TTL the time of an entry does not follow that of its row. A shorter TTL shows none of them.
+/// Whether a new TTL would make entries visible that do not match the rows. Expired rows and their entries are deleted independently of each
+/// other, and without a TTL the time of an entry does not follow that of its row. A shorter TTL makes no such entry visible.
 fn outdates_entries(old: &TableDef, new: &TableDef) -> bool {
     let is_shorter = matches!((old.ttl_s, new.ttl_s), (Some(old), Some(new)) if new <= old);
     old.ttl_s != new.ttl_s && !is_shorter && !new.indexes.is_empty()
 }
 
-/// The definition with an index that is rebuilt in the place of each.
+/// The definition with a rebuild of each index.
 fn with_rebuilds(def: &TableDef, ttl_s: Option<u64>) -> TableDef {
     let mut def = def.clone();
     for index in &mut def.indexes {
@@ -115,12 +115,12 @@ fn with_rebuilds(def: &TableDef, ttl_s: Option<u64>) -> TableDef {
     def
 }
 
-/// A definition with another TTL and the entries that were built for it; `None` if those of an index are not among them.
+/// A definition with another TTL and the entries that were built for it; `None` if the entries of an index are not in `built`.
 fn with_new_entries(mut def: TableDef, built: &[TableId]) -> Option<TableDef> {
     for index in &mut def.indexes {
         let rebuild = index.rebuild.filter(|rebuild| built.contains(&rebuild.id))?;
         (index.id, index.rebuild) = (rebuild.id, None);
-        // A disabled index stays so.
+        // A disabled index stays disabled.
         if index.state == IndexState::Building {
             index.state = IndexState::Ready;
         }
@@ -128,7 +128,7 @@ fn with_new_entries(mut def: TableDef, built: &[TableId]) -> Option<TableDef> {
     Some(def)
 }
 
-/// Whether another TTL can be set without a rebuild. One that runs already goes on with it.
+/// The definition with a TTL that needs no rebuild. A rebuild that already runs continues with the new TTL.
 fn with_shorter_ttl(mut def: TableDef, old: &TableDef) -> TableDef {
     for rebuild in def.indexes.iter_mut().filter_map(|index| index.rebuild.as_mut()) {
         if rebuild.ttl_s == old.ttl_s {
@@ -143,17 +143,17 @@ fn changed_meanwhile(def: &TableDef) -> Error {
     Error::new(ErrorCode::Conflict, text)
 }
 
-/// What a change of a definition has to say.
+/// The result of a change of a definition.
 struct Done {
     notices: Vec<String>,
-    /// A constraint that the stored rows are checked against.
+    /// A new constraint, against which the stored rows must be checked.
     new_check: Option<String>,
-    /// Whether the statement changes the definition once more.
+    /// Whether the statement must change the definition once more.
     is_step: bool,
 }
 
-/// Changes the definition. If another TTL needs new entries, these are built first, and put in force together with it: until then, and
-/// if anything fails, all is as before.
+/// Changes the definition. If another TTL needs new entries, they are built first, and put in force together with the TTL: until then, and
+/// after any failure, nothing has changed.
 fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
     if let Some(done) = change_table(session, alter, met, None)? {
         return Ok(done);
@@ -166,7 +166,8 @@ fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Resul
     done?.ok_or_else(|| changed_meanwhile(table.def()))
 }
 
-/// Changes the definition with new entries that are built; `None` if it needs some and has got none: then they are to be built.
+/// Changes the definition, with the new entries in `built`. `None` if the change needs new entries and `built` is `None`: the caller must
+/// build them.
 fn change_table(
     session: &Session,
     alter: &AlterTable,
@@ -175,7 +176,7 @@ fn change_table(
 ) -> Result<Option<Done>, Error> {
     let mut done = None;
     change_definition(session, &alter.table, |table: &Arc<Table>| {
-        // Another change may have come first: what this has to say is that of the definition now.
+        // If another change came first, this closure runs again, and only its last result counts.
         done = None;
         let altered = alter_table(alter, table, met)?;
         let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
@@ -195,9 +196,9 @@ fn change_table(
     Ok(done)
 }
 
-/// Checks the rows of a table against a constraint that is new, and drops it again if they break it, or cannot be checked.
+/// Checks the rows of a table against a new constraint, and drops the constraint again if rows break it or cannot be checked.
 ///
-/// All writes that come later obey the constraint already. So a row that breaks it was there before.
+/// All later writes already obey the constraint, so a row that breaks it is older than the constraint.
 fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
     let Err(error) = check_rows(session, name, check, is_step) else { return Ok(()) };
     change_definition(session, name, |table| {
@@ -214,7 +215,7 @@ fn check_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) ->
     let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
     let rows = session.snapshot()?;
     let broken = match is_step {
-        // Another TTL would show rows that are expired now.
+        // Another TTL would make expired rows visible.
         true => {
             let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
             broken_row(&Arc::new(all), check, &*rows, session.begin())?

@@ -26,7 +26,7 @@ impl StatementKind for AlterView {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        // Who adds a column shows what the table has under its name.
+        // An added column shows data of the table, so the statement must be allowed to read it.
         if let Some(table) = altered_view(self, &*describer.catalog()?)?.table {
             describer.reads.push(QueryRead { name: table.to_name(), through: None });
         }

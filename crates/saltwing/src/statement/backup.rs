@@ -28,11 +28,11 @@ impl StatementKind for Backup {
         Effects::storage(format!("writes a backup into '{}'", self.path), "all are copied")
     }
 
-    /// Another connection may write to the database meanwhile, this one waits.
+    /// Other connections may write to the database meanwhile; this one waits.
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let (session, path) = (run.session, self.path.as_str());
         let written = || {
-            // It writes files, which a read-only database must not.
+            // The statement writes files, which is not allowed for a read-only database.
             session.writable()?;
             file_rules(session, Purpose::Write)?.check_named(path, "written")?;
             write_backup(session.shared(), Path::new(path), &session.begin())

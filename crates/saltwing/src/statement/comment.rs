@@ -21,7 +21,7 @@ impl StatementKind for Comment {
         match &self.object {
             CommentObject::Table(name) => vec![Target::relation(name, Privilege::Ddl)],
             CommentObject::View(name) => vec![Target::stored(name, Privilege::Ddl)],
-            // Only the catalog tells which of the names is that of the table: `describe` adds it.
+            // Only the catalog knows which of the names is the table's: `describe` adds the table.
             CommentObject::Column(_) => Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
 
-/// What EXPLAIN says of the rows of the tables.
+/// The text of EXPLAIN about the rows of the tables.
 const ROWS_REWRITTEN: &str = "all may be read and written again; none changes";
 
 pub(super) struct Compact<'a>(pub(super) &'a [TableRef]);
@@ -32,8 +32,8 @@ impl StatementKind for Compact<'_> {
         Effects::storage(format!("writes the blocks of {tables} anew"), ROWS_REWRITTEN)
     }
 
-    /// Merges the recent rows of tables and the entries of their indexes now; ends early when the statement is cancelled or
-    /// its time is over.
+    /// Merges the recent rows of tables and the entries of their indexes now; ends early if the statement is cancelled or
+    /// times out.
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;

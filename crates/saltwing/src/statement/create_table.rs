@@ -48,7 +48,7 @@ impl StatementKind for CreateTable {
     }
 }
 
-/// Makes a table; the notices for the user.
+/// Creates a table; returns the notices for the user.
 pub(crate) fn make_table(session: &Session, create: &CreateTable) -> Result<Vec<String>, Error> {
     let shared = session.shared();
     let bound = saltwing_bind::create_table(create, shared.options.default_salt)?;

@@ -24,11 +24,11 @@ use crate::session::Session;
 use crate::statement_plans::PlanCache;
 use crate::temporary::{is_there, name_of_new, take_back};
 
-/// Rows of a file that tell which columns would serve as a key.
+/// Rows of a file that are read to find columns for a key.
 const ROWS_JUDGED: usize = 10_240;
 /// Advice if two rows of the query have one key.
 const EQUAL_KEYS: &str = "two rows of the query have this key: name more columns in PRIMARY KEY (..), or make the query's rows distinct by GROUP BY";
-/// Columns of which each pair is tried.
+/// Most columns whose pairs are tried as a key.
 const COLUMNS_PAIRED: usize = 12;
 
 impl StatementKind for CreateTableAs {
@@ -60,7 +60,7 @@ impl StatementKind for CreateTableAs {
         Ok(Some(Explained { effects: self.effects().lines, ..explaining.query(&self.query)? }))
     }
 
-    /// Makes the table, then writes the rows of the query into it. If that fails, the table goes.
+    /// Creates the table, then writes the rows of the query into it. If that fails, the table is dropped.
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let Run { session, params, .. } = *run;
         session.writable()?;
@@ -72,7 +72,7 @@ impl StatementKind for CreateTableAs {
         let advice = key_advice(session, self, params)?;
         let table = create_table_as(self, &columns, &*session.catalog()?, advice.as_deref())?;
         let new = name_of_new(session, &self.table)?;
-        // If somebody else makes the table meanwhile, its rows are no business of this statement.
+        // If another statement creates the table meanwhile, this statement must not write into it.
         let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
         let query = &self.query;
         let insert = Statement::Insert(Upsert {
@@ -105,7 +105,7 @@ impl StatementKind for CreateTableAs {
     }
 }
 
-/// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
+/// Advice about columns that can be the key of a table with a file's rows. `None` if the statement gives a key, or reads no file.
 fn key_advice(session: &Session, create: &CreateTableAs, params: ParamValues<'_>) -> Result<Option<String>, Error> {
     if create.table.primary_key.is_some() || file_names((&create.query).into()).is_empty() {
         return Ok(None);
@@ -122,7 +122,7 @@ fn key_advice(session: &Session, create: &CreateTableAs, params: ParamValues<'_>
         batches.push(batch);
     }
     let serving = serving_columns(&columns, &batches)?;
-    // What a column is called in the table.
+    // The name of a column in the table.
     let name = |place: &usize| {
         let given = create.names.get(*place).map(|name| quote_name(&name.text));
         given.or_else(|| Some(quote_name(&columns.get(*place)?.label))).unwrap_or_default()
@@ -148,7 +148,7 @@ fn key_advice(session: &Session, create: &CreateTableAs, params: ParamValues<'_>
 fn serving_columns(columns: &[ResultColumn], batches: &[RecordBatch]) -> Result<Vec<Vec<usize>>, Error> {
     let mut candidates = Vec::new();
     for (place, column) in columns.iter().enumerate() {
-        // Numbers that were measured, and values without an order, are no names of rows.
+        // Measured numbers, and values without an order, do not identify rows.
         let is_key = !column.ty.is_float() && column.ty != SqlType::Json && column.ty.element().is_none();
         let has_nulls = batches.iter().any(|batch| batch.column(place).null_count() > 0);
         if is_key && !has_nulls {

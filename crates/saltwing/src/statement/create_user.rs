@@ -38,7 +38,7 @@ impl StatementKind for CreateUser {
         let verifier = given_verifier(self.password.text()).map_err(|error| error.at(Some(self.password.span)))?;
         let mut secret = [0; 32];
         fill_randomly(&mut secret)?;
-        // The catalog gives it its number.
+        // The catalog assigns the number.
         let def = UserDef { id: ObjectId::NEW, name, verifier, grants: Grants::default() };
         match session.own.catalog.apply(CatalogChange::CreateUser { def, secret }) {
             Err(ChangeError { error: CatalogError::DuplicateUser { .. }, .. }) if self.if_not_exists => {

@@ -29,7 +29,7 @@ impl StatementKind for CreateView {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         let view = create_view(self, &*describer.catalog()?, describer.session().shared().engine_functions())?;
-        // A view is only defined: nothing is refused.
+        // The view is only defined, not read: the guard refuses nothing.
         describer.purpose = Purpose::Explain;
         if describer.names_only {
             return describer.described_query(&view.query, HintVerb::Select);
@@ -54,13 +54,13 @@ impl StatementKind for CreateView {
         if !self.own.is_empty()
             && let Some(table) = create_view(self, &*session.catalog()?, engine)?.table
         {
-            // So the first row written through the view may be one of a transaction.
+            // The table gets its hidden column now, so the first row through the view may be written in a transaction.
             adds_dynamic_columns(session, &table)?;
         }
-        // The catalog of this session tells whether the view would read a temporary table.
+        // The session's own catalog is needed, to refuse a view that would read a temporary table.
         let created = change(&session.own.catalog, |catalog| -> Result<_, Error> {
             let (view, version) = (create_view(self, catalog, engine)?, catalog.version());
-            // If the catalog is a newer one by now, the change is refused and made again.
+            // If the catalog has changed meanwhile, the change is refused and made again.
             let columns = columns_of(session, &view.query, ParamValues::NONE, Purpose::Explain)?;
             let (def, replaces) = (view.into_def(self, &columns)?, self.replaces);
             Ok(Some(CatalogChange::CreateView { def, replaces, version }))

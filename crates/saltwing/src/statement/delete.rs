@@ -88,7 +88,7 @@ impl RowWrite for Delete {
     }
 }
 
-/// How a DELETE finds its rows; `None` if a query must say which.
+/// The access by which a DELETE finds its rows; `None` if a query must find them.
 fn access(statement: &Delete, session: &Session, bound: BoundDelete) -> Result<Option<TableAccess>, Error> {
     let DeletedRows::Where(conditions) = bound.rows else { return Ok(None) };
     let access = plan(AccessRequest {

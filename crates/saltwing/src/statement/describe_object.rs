@@ -112,7 +112,7 @@ fn sequence_rows(def: &SequenceDef) -> Vec<TextRow> {
     options.into_iter().map(|(name, value)| property_row(name, "(sequence)", Some(value))).collect()
 }
 
-/// A property of an object that is no column.
+/// A property of an object that is not a column.
 fn property_row(name: &str, of: &str, value: Option<String>) -> TextRow {
     vec![Some(name.into()), Some(of.into()), None, None, value, None]
 }
@@ -142,7 +142,7 @@ fn computed_row(def: &TableDef, position: usize, key: &KeyColumn) -> Option<Text
     ])
 }
 
-/// The place in the key, and the direction.
+/// The position in the key, and the direction.
 fn key_place(position: usize, key: &KeyColumn) -> String {
     format!("{}{}", position + 1, if key.order == SortOrder::Desc { " desc" } else { "" })
 }
@@ -163,7 +163,7 @@ fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> TextRow {
     ]
 }
 
-/// The DEFAULT of a column, or how else it gets its values.
+/// The DEFAULT of a column, or the other source of its values.
 fn shown_default(column: &ColumnDef) -> Option<String> {
     match (column.generated(), column.identity()) {
         (Some(expr), _) => Some(generated_text(expr)),
@@ -172,7 +172,7 @@ fn shown_default(column: &ColumnDef) -> Option<String> {
     }
 }
 
-/// The system table that has this name, if one has.
+/// The system table with this name, if there is one.
 pub(super) fn system_table_of(name: &TableRef) -> Option<&'static dyn SystemTable> {
     let (schema, bare) = name.parts();
     system_table(schema, bare)

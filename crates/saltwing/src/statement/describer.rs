@@ -1,4 +1,4 @@
-//! Describes queries: their parameters, columns and errors, and what they read.
+//! Describes queries: their parameters, columns and errors, and the objects that they read.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::sequences::Sequencing;
 use crate::session::Session;
 use crate::subqueries::QueryPlan;
 
-/// The columns of a query with so many parameters.
+/// The columns of a query with this number of parameters.
 ///
 /// # Errors
-/// Those of the query; if it is only explained, no refusal; 0A000 if its columns depend on the values of the parameters.
+/// Errors of the query, without refusals if the query is only explained; 0A000 if its columns depend on the values of the parameters.
 pub(crate) fn columns_of(
     session: &Session,
     query: &QueryStatement,
@@ -37,18 +37,18 @@ pub(crate) fn columns_of(
 /// Describes a statement part by part.
 pub(crate) struct Describer<'s> {
     session: &'s Session,
-    /// Nothing is refused that is only explained.
+    /// The purpose: the guard refuses nothing that is only explained.
     pub(crate) purpose: Purpose,
     has_parameters: bool,
-    /// Queries are bound for what they touch, and their columns stay unknown.
+    /// Whether queries are bound only to find the objects that they touch; then their columns stay unknown.
     pub(super) names_only: bool,
     /// The types of parameters that the caller has given.
     given: GivenTypes<'s>,
-    /// The types that the parts described so far tell.
+    /// The parameter types that the parts described so far determine.
     pub(crate) types: ParameterTypes,
     /// The tables and views that the queries described so far read.
     pub(super) reads: Vec<QueryRead>,
-    /// The sequences that the parts described so far take values of.
+    /// The sequences from which the parts described so far take values.
     pub(super) sequences: Vec<TableRef>,
 }
 
@@ -61,7 +61,7 @@ impl<'s> Describer<'s> {
         Self { session, purpose, has_parameters, names_only, given, types, reads, sequences }
     }
 
-    /// For what a statement touches.
+    /// A describer that finds the objects that a statement touches.
     pub(super) fn of_names(session: &'s Session, parameters: (usize, GivenTypes<'s>)) -> Self {
         Self { names_only: true, ..Self::new(session, Purpose::Explain, parameters) }
     }
@@ -138,19 +138,19 @@ impl<'s> Describer<'s> {
         Ok(Description { columns, origins, plan: name, ..Description::default() })
     }
 
-    /// What the rows of a query take from sequences.
+    /// The values of sequences that the rows of a query take.
     fn drawn(&mut self, draw: &SequenceDraw, run: &QueryRun<'_>, query: &BoundQuery) -> Result<Sequencing, Error> {
         draw.columns.iter().for_each(|column| self.types.note_expr(&column.expr));
         self.draws(&draw.uses);
         run.sequencing(draw, query)
     }
 
-    /// Takes note of sequences that the statement takes values of.
+    /// Records sequences from which the statement takes values.
     pub(super) fn draws(&mut self, uses: &SequenceUses) {
         self.sequences.extend(uses.iter().map(|it| it.name.clone()));
     }
 
-    /// The plan of a query, which the guard has judged unless it is only explained; `None` if it cannot be planned without values.
+    /// The plan of a query, judged by the guard unless the query is only explained; `None` if the query cannot be planned without values.
     fn judged(&self, run: &QueryRun<'_>, query: BoundQuery, context: ScanContext) -> Result<Option<QueryPlan>, Error> {
         if query.is_one_row() {
             return Ok(Some(QueryPlan::OneRow));
@@ -172,10 +172,10 @@ impl<'s> Describer<'s> {
         }
     }
 
-    /// Notes what a query tells of parameters. What is wrong with it is told where it is planned.
+    /// Records the parameter types that a query determines. Planning reports the errors of the query.
     ///
     /// # Errors
-    /// The catalog's.
+    /// Errors of the catalog.
     pub(crate) fn note_types<'q>(&mut self, source: impl Into<StatementQuery<'q>>) -> Result<(), Error> {
         let engine = self.session.shared().engine_functions();
         if let Some(root) = if_bound(query(source, &*self.session.catalog()?, engine, self.open()))? {

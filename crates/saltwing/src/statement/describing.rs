@@ -1,4 +1,4 @@
-//! The work of PREPARE: the description of a statement of any kind, with the objects that it names.
+//! PREPARE: describes a statement of any kind, with the objects that it names.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::attached::check_own;
 use crate::query_run::Purpose;
 use crate::session::Session;
 
-/// Describes a statement of so many parameters.
+/// Describes a statement with this number of parameters.
 ///
 /// # Errors
-/// Its errors regardless of values: names, types, definitions, the guard's refusal.
+/// Errors that do not depend on values: names, types, definitions, a refusal by the guard.
 pub(crate) fn describe_statement(
     session: &Session,
     statement: &Statement,
@@ -34,19 +34,19 @@ pub(crate) fn describe_statement(
     Ok(description)
 }
 
-/// What the queries of a statement read and draw from.
+/// The objects that the queries of a statement read, and the sequences from which they take values.
 pub(crate) struct QueryTouches {
-    /// The tables and views that they read.
+    /// The tables and views that the queries read.
     pub(crate) reads: Vec<QueryRead>,
-    /// The sequences that the statement takes values of.
+    /// The sequences from which the statement takes values.
     pub(crate) sequences: Vec<TableRef>,
-    /// The objects that the statement names in a way that only the catalog can tell.
+    /// The objects that the statement names, but that can be determined only with the catalog.
     pub(crate) named: Vec<Touch>,
-    /// What is wrong with the names and types of the statement; then not all is known that it touches.
+    /// An error in the names or types of the statement; then the lists may be incomplete.
     pub(crate) error: Option<Error>,
 }
 
-/// What the queries of a statement of so many parameters touch. They are bound, and nothing is planned or judged.
+/// The objects that the queries of a statement touch. The queries are bound, but neither planned nor judged.
 pub(crate) fn query_touches(
     session: &Session,
     statement: &Statement,
@@ -60,7 +60,7 @@ pub(crate) fn query_touches(
     QueryTouches { reads: describer.reads, sequences: describer.sequences, named, error }
 }
 
-/// A statement, described without the objects that it touches.
+/// The description of a statement, without the objects that it touches.
 ///
 /// # Errors
 /// As [`describe_statement`].
@@ -80,7 +80,7 @@ pub(super) fn described(describer: &mut Describer<'_>, statement: &Statement) ->
     Ok(Description { columns, ..described })
 }
 
-/// The objects that a statement names; of EXPLAIN, those of its statement.
+/// Visits the objects that a statement names; for EXPLAIN, those of the explained statement.
 pub(crate) fn for_each_target(statement: &Statement, visit: &mut dyn FnMut(Target<'_>)) {
     match statement {
         Statement::Explain(explain) => for_each_target(&explain.statement, visit),
@@ -89,8 +89,8 @@ pub(crate) fn for_each_target(statement: &Statement, visit: &mut dyn FnMut(Targe
 }
 
 /// # Errors
-/// [`ErrorCode::ReadOnly`](saltwing_types::ErrorCode::ReadOnly) for a statement that would write to an attached database, or make something
-/// in it.
+/// [`ErrorCode::ReadOnly`](saltwing_types::ErrorCode::ReadOnly) for a statement that would write to an attached database, or create an
+/// object in it.
 pub(crate) fn check_written(session: &Session, statement: &Statement) -> Result<(), Error> {
     if session.own.catalog.is_empty() {
         return Ok(());

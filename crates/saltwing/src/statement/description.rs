@@ -8,34 +8,34 @@ use saltwing_types::{SqlType, TableName};
 
 use super::target::{Object, Privilege, Target};
 
-/// The properties of a statement known before its parameters have values.
+/// The properties of a statement that do not depend on the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Description {
     /// What the statement does, in the words of PostgreSQL's command tags: `SELECT`, `INSERT`, `CREATE TABLE`.
     pub tag: &'static str,
-    /// The type of each parameter, by number from 0. `None`: the statement does not tell it, and takes any value.
+    /// The type of each parameter, by number from 0. `None`: the statement does not determine the type, and accepts any value.
     pub parameters: Vec<Option<SqlType>>,
-    /// The columns of the rows. `None`: it gives no rows, or only a run tells their columns.
+    /// The columns of the rows. `None`: the statement returns no rows, or only a run determines their columns.
     pub columns: Option<Arc<[ResultColumn]>>,
-    /// The column of a table that each of the columns is; `None` of one that is computed. Empty if the rows are not those of a query.
+    /// For each result column, the table column that it copies; `None` for a computed column. Empty if the rows are not those of a query.
     pub origins: Vec<Option<ColumnOrigin>>,
-    /// How a query runs: a plan of the direct path by its word in `EXPLAIN (FORMAT JSON)`, `system_table` over a table of
+    /// The plan of a query: the word of a direct plan in `EXPLAIN (FORMAT JSON)`, `system_table` for a table of
     /// `information_schema`, or `relational`.
     pub plan: Option<&'static str>,
-    /// What it touches, and the privilege that it takes for each: each pair once, in the order of the text. What a view reads is among it,
-    /// with the view through which the statement comes to it: the view's owner answers for that.
+    /// The objects that the statement touches, and the privilege that it needs for each: each pair once, in the order of the text. The list
+    /// includes objects that views read, each with the view through which the statement reaches it: for these the view's owner has the rights.
     pub touches: Vec<Touch>,
 }
 
 /// An object that a statement touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// What the statement does to it.
+    /// The privilege that the statement needs.
     pub privilege: Privilege,
     /// The object.
     pub object: TouchedObject,
-    /// The view that the statement names, and that reads the object.
+    /// The view that the statement names, and through which it reads the object.
     pub through: Option<TableName>,
 }
 
@@ -79,8 +79,8 @@ impl Description {
         self.push(Touch { privilege, object, through: None });
     }
 
-    /// Adds a table or view that a query of the statement reads. To read the rows that it writes is a part of the privilege to write
-    /// them.
+    /// Adds a table or view that a query of the statement reads. The privilege to write a table includes reading the rows to be
+    /// written.
     pub(crate) fn read(&mut self, read: QueryRead) {
         let QueryRead { name, through } = read;
         let object = TouchedObject::Relation(name);

@@ -28,7 +28,7 @@ impl StatementKind for Detach<'_> {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let own = &run.session.own;
         own.catalog.detach(&self.0.text).map_err(|error| Error::from(error).at(Some(self.0.span)))?;
-        // Their plans have its tables, and its files would stay open with them.
+        // Cached plans hold the tables of the detached database, which would keep its files open.
         own.statements.clear();
         Ok(ExecResult::default().into())
     }

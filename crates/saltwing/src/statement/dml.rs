@@ -20,7 +20,7 @@ use crate::settings::ExecutorChoice;
 use crate::statement_plans::StatementPlans;
 use crate::temporary::adds_dynamic_columns;
 
-/// The error of a statement that runs again by the new definition of a table.
+/// The error that makes a statement run again with the new definition of a table.
 const CHANGED: &str = "a definition has changed meanwhile";
 
 /// A statement that writes rows.
@@ -30,11 +30,11 @@ pub(crate) struct Dml<'a> {
     pub(crate) params: ParamValues<'a>,
     pub(crate) context: ScanContext,
     pub(crate) returning: Option<Arc<Returning>>,
-    /// Its plans for this version of the catalog.
+    /// The statement's plans for this version of the catalog.
     pub(crate) plans: Arc<StatementPlans>,
 }
 
-/// The RETURNING of a statement, made ready.
+/// The planned RETURNING of a statement.
 pub(crate) fn planned_returning(
     statement: &Statement,
     catalog: &dyn CatalogReader,
@@ -49,7 +49,7 @@ fn planned(bound: BoundQuery) -> Result<Returning, Error> {
     Ok(Returning::new(planned)?)
 }
 
-/// The RETURNING of a statement, made ready for these values. One without parameters is kept with the statement's plans.
+/// The RETURNING of a statement, planned for these values. A RETURNING without parameters is kept with the statement's plans.
 pub(super) fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
@@ -64,7 +64,7 @@ pub(super) fn returning_of(
         bound.for_each_expr(&mut |e| found |= has_parameter(e));
         found
     };
-    // An error without values is reported as that of the statement with its values, below.
+    // An error without values is not reported here: planning with values, below, reports it.
     if let Ok(open) = returning(statement, catalog, Params::Open(params.types))
         && !open.as_ref().is_some_and(names_parameter)
     {
@@ -74,14 +74,14 @@ pub(super) fn returning_of(
     Ok(planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new))
 }
 
-/// The rows that a statement has written, if it counts them itself, and what it has read and noticed.
+/// The number of rows that a statement has written, if it counts them itself, and its reads and notices.
 type Written = (Option<u64>, ExecResult);
 
 impl Dml<'_> {
-    /// Gives a table of which the statement writes dynamic columns the hidden column for them.
+    /// Adds the hidden column for dynamic columns to a table whose dynamic columns the statement writes.
     ///
     /// # Errors
-    /// [`ErrorCode::Conflict`] if it has none yet: the statement runs again, by the new definition.
+    /// [`ErrorCode::Conflict`] if the table did not have the hidden column: the statement runs again, with the new definition.
     pub(super) fn keep_dynamic_columns(&self, target: &TableRef, table: &Table) -> Result<(), Error> {
         let (schema, bare) = target.parts();
         let is_view = optional(self.catalog.resolve(schema, bare))?.is_none();
@@ -92,14 +92,14 @@ impl Dml<'_> {
         }
     }
 
-    /// Runs a write. Where another commit comes first, it runs again.
+    /// Runs a write. If another commit comes first, the write runs again.
     pub(crate) fn write(
         &self,
         limits: CommitLimits,
         mut run: impl FnMut(&mut Attempt<'_>) -> Result<Written, Error>,
     ) -> Result<Outcome, Error> {
         let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
-            // The rows that it reads may be newer than an index that the catalog names.
+            // The snapshot may be newer than an index in the catalog.
             if self.session.catalog_version() != self.catalog.version() {
                 return Err(Error::new(ErrorCode::Conflict, CHANGED));
             }
@@ -138,7 +138,7 @@ impl Dml<'_> {
         run.start_run(self.context.clone())
     }
 
-    /// As [`Dml::start_query`] for the only query of the statement, by the plan that is kept for it if there is one.
+    /// As [`Dml::start_query`] for the only query of the statement, with its cached plan if there is one.
     pub(crate) fn start_kept(
         &self,
         attempt: &Attempt<'_>,
@@ -154,7 +154,7 @@ impl Dml<'_> {
     }
 }
 
-/// Hands the rows of a query to `take`, batch by batch, with the types of their columns.
+/// Passes the rows of a query to `take`, batch by batch, with the types of their columns.
 pub(crate) fn each_batch(
     rows: RowsOutcome,
     mut take: impl FnMut(&[SqlType], &RecordBatch) -> Result<(), ExecError>,

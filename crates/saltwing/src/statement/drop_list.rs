@@ -1,4 +1,4 @@
-//! The names of a DROP or TRUNCATE: the objects of a list go in one change of the catalog, or none of them does.
+//! The names of a DROP or TRUNCATE: all objects of a list are removed in one change of the catalog, or none.
 
 use saltwing_catalog::{Applied, CatalogChange, CatalogStore, ChangeError, Dependents, DropList, GivenName};
 use saltwing_sql::TableRef;
@@ -18,7 +18,7 @@ pub(super) fn drop_list<'n>(drop: &DropObjects, names: &'n [GivenName<'n>]) -> D
     DropList { names, if_exists: drop.if_exists, dependents }
 }
 
-/// Makes the change of a list of names. An error has the position of the name that it is about.
+/// Applies the change of a list of names. An error has the position of the name that it is about.
 pub(super) fn apply_to(session: &Session, names: &[TableRef], change: CatalogChange<'_>) -> Result<Applied, Error> {
     session.own.catalog.apply(change).map_err(|error| placed_at(error, |place| names.get(place).map(TableRef::span)))
 }
@@ -28,7 +28,7 @@ pub(super) fn placed_at(listed: ChangeError, span: impl Fn(usize) -> Option<Span
     Error::from(listed.error).at(listed.place.and_then(span))
 }
 
-/// The result of the statement, with a notice for each table whose space was not given back yet.
+/// The result of the statement, with a notice for each table whose space is not freed yet.
 pub(super) fn spaces_come_later(names: &[TableRef], applied: &Applied) -> Outcome {
     let notice = |name: &TableRef| {
         format!(

@@ -25,7 +25,7 @@ impl StatementKind for Explain {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        // Those of its statement, which `for_each_target` visits.
+        // `for_each_target` visits the targets of the explained statement.
         Vec::new()
     }
 
@@ -59,7 +59,7 @@ impl StatementKind for Explain {
 /// The rows of an EXPLAIN.
 ///
 /// # Errors
-/// Those of its statement, without refusals unless it runs.
+/// Errors of the explained statement, without refusals unless it runs.
 fn explained_rows(run: &Run<'_>, explain: &Explain) -> Result<Vec<TextRow>, Error> {
     let Run { session, params, .. } = *run;
     let explained = match (&*explain.statement, explain.analyze) {
@@ -90,7 +90,7 @@ fn explained_rows(run: &Run<'_>, explain: &Explain) -> Result<Vec<TextRow>, Erro
     Ok(lines.into_iter().map(|line| vec![Some(line)]).collect())
 }
 
-/// Runs a query. Its rows take no values of sequences.
+/// Runs a query whose rows take no values of sequences.
 fn analyze_query(session: &Session, statement: &QueryStatement, params: ParamValues<'_>) -> Result<Explained, Error> {
     let context = session.begin();
     let run = query_run(session, statement, Params::Given(params), &context)?;
@@ -100,7 +100,7 @@ fn analyze_query(session: &Session, statement: &QueryStatement, params: ParamVal
     Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
 }
 
-/// A statement that is explained and not run.
+/// Explains a statement without running it.
 fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     let Run { session, params, .. } = *run;
     let explaining = Explaining { session, params };

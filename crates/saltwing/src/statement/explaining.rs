@@ -1,4 +1,4 @@
-//! How EXPLAIN looks at a statement.
+//! The context in which EXPLAIN plans a statement.
 
 use saltwing_bind::{ParamValues, Params, StatementQuery};
 
@@ -7,10 +7,10 @@ use crate::explained::Explained;
 use crate::query_run::{Purpose, query_run};
 use crate::session::Session;
 
-/// What explains a statement.
+/// An EXPLAIN of a statement.
 pub(crate) struct Explaining<'a> {
     pub(crate) session: &'a Session,
-    /// Without values a statement with parameters is explained as far as it is known.
+    /// The values of the parameters. Without values, EXPLAIN shows only the part that does not depend on them.
     pub(super) params: ParamValues<'a>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Explaining<'a> {
         if self.params.is_empty() { Params::Open(self.params.types) } else { Params::Given(self.params) }
     }
 
-    /// How a query of the statement reads its tables.
+    /// The reads of a query of the statement.
     pub(crate) fn query<'q>(&self, query: impl Into<StatementQuery<'q>>) -> Result<Explained, Error> {
         let (query, context): (StatementQuery<'_>, _) = (query.into(), self.session.begin());
         let run = query_run(self.session, query, self.given(), &context)?;

@@ -9,7 +9,7 @@ use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
 
-/// Which of the two.
+/// GRANT or REVOKE.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Grant,
@@ -22,7 +22,7 @@ pub(super) struct Grants<'a> {
 }
 
 impl Grants<'_> {
-    /// The object as a grant names it, and its place.
+    /// The object as a grant names it, and its position.
     fn object(&self) -> (String, Option<Span>) {
         match &self.statement.object {
             GrantObject::Database => ("DATABASE".to_owned(), None),

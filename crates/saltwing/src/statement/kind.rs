@@ -1,4 +1,4 @@
-//! The trait of the kinds of statements.
+//! The trait of a kind of statements.
 
 use saltwing_bind::{ParamValues, ResultColumn};
 use saltwing_sql::Statement;
@@ -15,46 +15,46 @@ use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::statement_plans::PlanCache;
 
-/// All that the library knows of a kind of statement.
+/// Everything that the library knows about a kind of statement.
 pub(crate) trait StatementKind {
     /// What the statement does, in the words of PostgreSQL's command tags: `INSERT`, `CREATE TABLE`.
     fn tag(&self) -> &'static str;
 
-    /// The objects that the statement names, each with the privilege that it takes. The bound trees of its queries tell what these read.
+    /// The objects that the statement names, each with the privilege that it needs. The objects that its queries read are in their bound trees.
     fn targets(&self) -> Vec<Target<'_>>;
 
-    /// Whether it may run inside a transaction.
+    /// Whether the statement may run inside a transaction.
     fn in_transaction(&self) -> InTransaction {
         InTransaction::Allowed
     }
 
-    /// The columns of its rows, if all statements of the kind have the same; `None` if it gives no rows, or those of a query.
+    /// The columns of the result, if all statements of the kind have the same columns; `None` if it has no rows, or the rows of a query.
     fn columns(&self) -> Option<Vec<ResultColumn>> {
         None
     }
 
-    /// Whether it gives rows. A caller that wants rows asks before the statement runs, so that a write without rows has no effect then.
+    /// Whether the statement returns rows. A caller that needs rows checks this first, so that a write without rows is refused before it runs.
     fn gives_rows(&self) -> bool {
         self.columns().is_some()
     }
 
-    /// Whether it is kept by its text, with its plan: programs send such statements again and again.
+    /// Whether the statement is cached by its text, with its plan: programs send such statements again and again.
     fn is_kept(&self) -> bool {
         false
     }
 
-    /// Describes it without values for its parameters.
+    /// Describes the statement without values for its parameters.
     ///
     /// # Errors
-    /// Its errors regardless of values: names, types, definitions, the guard's refusal.
+    /// Errors that do not depend on values: names, types, definitions, a refusal by the guard.
     fn describe(&self, _: &mut Describer<'_>) -> Result<Description, Error> {
         Ok(Description::default())
     }
 
-    /// What it does beside reading rows by keys.
+    /// The effects of the statement besides reading rows by keys.
     fn effects(&self) -> Effects;
 
-    /// How it reads rows by keys, with its effects; `None` if it reads none, and EXPLAIN shows its effects alone.
+    /// The reads by keys, with the effects; `None` if the statement reads no rows, and EXPLAIN shows only its effects.
     ///
     /// # Errors
     /// As [`StatementKind::describe`], without refusals.
@@ -62,24 +62,24 @@ pub(crate) trait StatementKind {
         Ok(None)
     }
 
-    /// Whether EXPLAIN ANALYZE runs it.
+    /// Whether EXPLAIN ANALYZE runs the statement.
     fn is_analyzed(&self) -> bool {
         false
     }
 
-    /// Runs it.
+    /// Runs the statement.
     ///
     /// # Errors
-    /// All of the statement.
+    /// All errors of the statement.
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error>;
 }
 
 /// Whether a statement may run inside a transaction.
 pub(crate) enum InTransaction {
     Allowed,
-    /// It writes rows: a transaction that is READ ONLY refuses it.
+    /// The statement writes rows: a READ ONLY transaction refuses it.
     Writes,
-    /// Its effect could not be rolled back, or would not see the transaction's rows.
+    /// The statement cannot be rolled back, or would not see the transaction's rows.
     Refused {
         what: &'static str,
         help: &'static str,
@@ -128,9 +128,9 @@ pub(crate) struct Run<'a> {
     pub(crate) plans: &'a PlanCache,
 }
 
-/// What has a kind: a [`Statement`]. The trait is implemented where all kinds are known, and used also by EXPLAIN, which is one of them and
-/// asks the statement that it explains.
+/// A value with a kind: a [`Statement`]. The trait breaks an import cycle: it is implemented in the module that knows all kinds, and used
+/// by EXPLAIN, which is one of the kinds and needs the kind of the statement that it explains.
 pub(crate) trait HasKind {
-    /// The answer of the statement's kind.
+    /// Calls `ask` with the statement's kind.
     fn ask<T>(&self, ask: impl FnOnce(&dyn StatementKind) -> T) -> T;
 }

@@ -51,7 +51,7 @@ impl RowWrite for Merge {
         Ok(Explained { effects: self.effects(&table.def().name).lines, ..read })
     }
 
-    /// Each clause has a query of its own, over the rows as they are before the statement.
+    /// Each clause has a query of its own, over the rows before the statement.
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
         let BoundMerge { table, steps } = merge(self, &*dml.catalog, Params::Given(dml.params))?;
         if steps.iter().any(MergeStep::writes_dynamic_columns) {

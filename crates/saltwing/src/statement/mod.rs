@@ -1,7 +1,7 @@
 //! The kinds of statements.
 //!
-//! Each kind is a type with the trait [`StatementKind`], in a file of its own: its tag, the objects that it names, where it may run, what
-//! EXPLAIN says of it, and its run. To add a kind is to add a file, and a line at the end of this file.
+//! Each kind is a type that implements [`StatementKind`], in a file of its own: its tag, the objects that it names, where it may run, its
+//! EXPLAIN, and its run. A new kind needs a file, and a line at the end of this file.
 
 mod alter_index;
 mod alter_sequence;
@@ -73,10 +73,10 @@ pub use self::target::Privilege;
 pub(crate) use self::target::{Object, Target};
 use self::upsert::UpsertRows;
 
-/// Runs a statement, by its plans if it has run before.
+/// Runs a statement, with its cached plans if it has run before.
 ///
 /// # Errors
-/// All of the statement.
+/// All errors of the statement.
 pub(crate) fn run_statement(
     session: &Session,
     statement: &Statement,
@@ -88,7 +88,7 @@ pub(crate) fn run_statement(
 }
 
 impl HasKind for Statement {
-    #[rustfmt::skip] // one line a kind
+    #[rustfmt::skip] // one line for each kind
     fn ask<T>(&self, ask: impl FnOnce(&dyn StatementKind) -> T) -> T {
         use Statement as S;
         match self {

@@ -26,7 +26,7 @@ impl StatementKind for QueryStatement {
     }
 
     fn is_kept(&self) -> bool {
-        // Each page has another token, and is wanted once.
+        // Each page has another token, and its text is used once.
         !matches!(self.after, Some(After { token: AfterToken::Text(_), .. }))
     }
 

@@ -1,4 +1,4 @@
-//! What the kinds of statements that write rows have in common.
+//! The common part of the kinds of statements that write rows.
 
 use saltwing_sql::statement::Returning;
 use saltwing_types::{ErrorCode, TableName};
@@ -20,16 +20,16 @@ pub(super) trait RowWrite {
 
     fn returning(&self) -> Option<&Returning>;
 
-    /// Checks it without values, and notes what it tells of its parameters.
+    /// Checks the statement without values, and records the types of its parameters.
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error>;
 
-    /// What is done with the rows of a table.
+    /// The effects on the rows of a table.
     fn effects(&self, table: &TableName) -> Effects;
 
-    /// How it reads rows, with its effects.
+    /// The reads of the statement, with its effects.
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error>;
 
-    /// Runs it.
+    /// Runs the statement.
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error>;
 }
 
@@ -41,7 +41,7 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
         self.0.tag()
     }
 
-    /// Its rows are read without SELECT, so that UPDATE and DELETE can find them. Giving them to the caller is another matter.
+    /// A write needs no SELECT to find its rows, but it needs SELECT to return rows to the caller.
     fn targets(&self) -> Vec<Target<'_>> {
         let mut targets = self.0.targets();
         let returned = targets.first().filter(|_| self.gives_rows()).copied();
@@ -67,7 +67,7 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn effects(&self) -> Effects {
-        // Those of its table, which `explain` knows.
+        // `explain` has the effects, because they need the table.
         Effects::none()
     }
 
@@ -84,7 +84,7 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 }
 
-/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
+/// Runs a statement that writes rows. If a table's definition changes meanwhile, runs it again, from name resolution on.
 fn run_again(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
     let Run { session, statement, params, plans } = *run;
     session.writable()?;

@@ -15,7 +15,7 @@ impl StatementKind for Set {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        // What holds for all connections is not a matter of one.
+        // A setting of the database holds for all connections.
         let is_of_database = Setting::named(&self.name.text).is_ok_and(|it| it.scope() == SettingScope::Database);
         if is_of_database { vec![Target::database(Privilege::All)] } else { Vec::new() }
     }

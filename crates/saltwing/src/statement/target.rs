@@ -3,21 +3,21 @@
 use saltwing_sql::{Name, TableRef};
 pub use saltwing_types::Privilege;
 
-/// An object that a statement names, and what it does to it.
+/// An object that a statement names, and the privilege that the statement needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) object: Object<'a>,
     pub(crate) privilege: Privilege,
 }
 
-/// An object, as it is named.
+/// An object, as the statement names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Object<'a> {
-    /// A table, a view or a sequence. A temporary table of the session comes before others of its name.
+    /// A table, a view or a sequence. A temporary table of the session takes precedence.
     Relation(&'a TableRef),
-    /// The same, but never a temporary table.
+    /// A stored table, view or sequence, never a temporary table.
     Stored(&'a TableRef),
-    /// A temporary table that the statement makes.
+    /// A temporary table that the statement creates.
     Temporary(&'a TableRef),
     Schema(&'a Name),
     Database,
@@ -35,12 +35,12 @@ impl<'a> Target<'a> {
         names.iter().map(|name| Self::relation(name, privilege)).collect()
     }
 
-    /// A table, a view or a sequence that is, or will be, stored: the statement asks no temporary table.
+    /// A table, a view or a sequence that is, or will be, stored, even if a temporary table has its name.
     pub(crate) fn stored(name: &'a TableRef, privilege: Privilege) -> Self {
         Self { object: Object::Stored(name), privilege }
     }
 
-    /// A table that the statement makes.
+    /// A table that the statement creates.
     pub(crate) fn new_table(name: &'a TableRef, is_temporary: bool) -> Self {
         let object = if is_temporary { Object::Temporary(name) } else { Object::Stored(name) };
         Self { object, privilege: Privilege::Ddl }
@@ -54,7 +54,7 @@ impl<'a> Target<'a> {
         Self { object: Object::Database, privilege }
     }
 
-    /// A user, who may do it as well as those who may do all to the database.
+    /// A user. The user itself has the privilege, and so have users with all privileges on the database.
     pub(crate) fn user(name: &'a Name, privilege: Privilege) -> Self {
         Self { object: Object::User(name), privilege }
     }

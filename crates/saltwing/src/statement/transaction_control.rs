@@ -1,5 +1,5 @@
-//! COMMIT, ROLLBACK and savepoints. They work on the open transaction, before anything else is asked of the statement
-//! (`crate::transaction_statements`); here none is open.
+//! COMMIT, ROLLBACK and savepoints. In an open transaction, `crate::execution` handles them before it runs a statement's kind; the code
+//! here runs if no transaction is open.
 
 use saltwing_sql::Name;
 use saltwing_types::ErrorCode;

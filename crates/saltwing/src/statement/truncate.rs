@@ -35,7 +35,7 @@ impl StatementKind for Truncate<'_> {
         session.begin().check()?;
         let catalog = session.catalog()?;
         for name in self.0 {
-            // Tells what is wrong with the name better than the change does.
+            // The error of this lookup is better than that of the change.
             resolve(&*catalog, name)?;
         }
         let emptied = apply_to(session, self.0, CatalogChange::TruncateTables(&given(self.0)))?;

@@ -1,4 +1,4 @@
-//! Statements that are parsed and not run.
+//! Statements that are parsed but not supported.
 
 use saltwing_sql::Name;
 use saltwing_sql::statement::Unsupported;
@@ -31,7 +31,7 @@ impl StatementKind for Use<'_> {
     }
 
     fn gives_rows(&self) -> bool {
-        // Its error comes before that of a statement without rows.
+        // The error of USE takes precedence over that of a statement without rows.
         true
     }
 
@@ -64,7 +64,7 @@ impl StatementKind for Unsupported {
     }
 
     fn gives_rows(&self) -> bool {
-        // As of USE.
+        // As for USE.
         true
     }
 

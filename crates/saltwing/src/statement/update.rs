@@ -46,7 +46,7 @@ impl RowWrite for Update {
         Ok(Explained { effects, ..explaining.query(TargetQuery::Update(self))? })
     }
 
-    /// A query gives the rows as they will be.
+    /// A query computes the new rows.
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
         let known = dml.known_update(self)?;
         let BoundUpdate { table, changed, moves_rows, is_joined, is_checked } = &*known;
@@ -55,7 +55,7 @@ impl RowWrite for Update {
             dml.keep_dynamic_columns(&self.table, table)?;
         }
         let (limits, now_ms) = (dml.session.writer().limits, dml.session.now_ms());
-        // Whether a key is free is known when all rows are.
+        // Only after all rows are known is it known whether a key is free, so the rows are one commit.
         let limits = if *moves_rows { limits.in_one() } else { limits };
         let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };
         dml.write(limits, |attempt| {
@@ -71,7 +71,7 @@ impl RowWrite for Update {
 }
 
 impl Dml<'_> {
-    /// The UPDATE, bound now or before.
+    /// The bound UPDATE, from the cached plans if they have it.
     fn known_update(&self, statement: &Update) -> Result<Arc<BoundUpdate>, Error> {
         if let Some(known) = self.plans.update.get() {
             return Ok(known.clone());

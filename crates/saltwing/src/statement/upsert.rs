@@ -130,7 +130,7 @@ impl RowWrite for UpsertRows<'_> {
 }
 
 impl Dml<'_> {
-    /// Writes the rows of a query, which the statement has at this place.
+    /// Writes the rows of the statement's query, whose position is `span`.
     pub(super) fn upsert_from(
         &self,
         attempt: &mut Attempt<'_>,
@@ -150,7 +150,7 @@ impl Dml<'_> {
     }
 }
 
-/// The error of a row, with the place of the row if its key is there already.
+/// The error of a row, with the row's position in the statement if its key exists.
 fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
     let RowFailure { error, row } = failure;
     let span = match (&error, &statement.source) {

@@ -1,7 +1,7 @@
-//! Statements over a catalog of which any call can fail, as one of another machine does.
+//! Statements over a catalog of which any call can fail, as the calls of a remote catalog can.
 //!
-//! Whatever call fails, the statement tells the error by its code, and the definitions and rows are as before it; sent again, it is done.
-//! The failing catalog knows the trait alone, so the statements do as well.
+//! Whichever call fails, the statement returns the error with its code, definitions and rows are unchanged, and the statement succeeds when
+//! it is sent again. The failing catalog implements only the trait, so the statements use only the trait.
 
 use std::io;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use saltwing_types::{
 use crate::blocking::Connection;
 use crate::{Database, Error, Response};
 
-/// Which call of the catalog fails, once.
+/// The call of the catalog that fails, once.
 #[derive(Default)]
 struct Faults {
-    /// The calls until then; `None` if none fails.
+    /// The number of calls before the failing one, and the cause; `None` if no call fails.
     left: Mutex<Option<(u64, StorageCause)>>,
     failed: AtomicU64,
 }
@@ -200,7 +200,7 @@ const SETUP: &[&str] = &[
     "UPSERT INTO u VALUES (100, 1)",
 ];
 
-/// A statement of each kind that asks the catalog, or changes it.
+/// A statement of each kind that reads or changes the catalog.
 const STATEMENTS: &[&str] = &[
     "CREATE TABLE n (k INTEGER PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS n (k BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
@@ -265,7 +265,7 @@ const STATEMENTS: &[&str] = &[
     "SELECT index_name FROM information_schema.indexes",
 ];
 
-/// Those that take the relational engine.
+/// Statements for the relational engine.
 const RELATIONAL: &[&str] = &[
     "MERGE INTO t USING u ON t.k = u.k WHEN MATCHED THEN UPDATE SET a = 9",
     "SELECT v.k FROM v JOIN u ON v.k = u.k WHERE v.k = 1",
@@ -281,7 +281,7 @@ fn database() -> (Database, Arc<Faults>) {
     (database, faults)
 }
 
-/// Runs a statement and reads its rows; their texts.
+/// Runs a statement; returns the texts of its rows.
 fn run(connection: &Connection, sql: &str) -> Result<Vec<String>, Error> {
     let mut texts = Vec::new();
     if let Response::Rows(mut rows) = connection.run(sql, ())? {
@@ -311,16 +311,16 @@ fn state(connection: &Connection) -> Vec<String> {
     state
 }
 
-/// What a statement gives, and the definitions and rows after it.
+/// The rows of a statement, and the definitions and rows of the database after it.
 type Done = (Vec<String>, Vec<String>);
 
-/// What has become of a call of the catalog that failed.
+/// The effect of a failed call of the catalog.
 enum Fault {
-    /// The statement has told its error.
+    /// The statement returned the call's error.
     Told,
-    /// The statement went on without the answer.
+    /// The statement continued without the answer.
     PassedOver,
-    /// There is no such call.
+    /// The statement makes fewer calls.
     None,
 }
 

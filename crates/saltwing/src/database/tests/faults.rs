@@ -1,7 +1,7 @@
-//! Statements in random order; each may fail because a call of the store does.
+//! Statements in random order; each may fail because a call of the store fails.
 //!
-//! After a statement that failed the tables are as before it or as after it; when the fault is over all goes on; they are
-//! the same after opening again; and dropped tables leave nothing behind then.
+//! After a failed statement, the tables are as before the statement or as after it. When the fault is over, statements work again. The
+//! tables are the same after the database is opened again, and dropped tables then leave nothing in the store.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,9 +18,9 @@ use crate::blocking::Connection;
 use crate::{Database, Error};
 
 const NAMES: [&str; 2] = ["a", "b"];
-/// Seconds that a row lives.
+/// Seconds until a row expires.
 const TTL_S: i64 = 60;
-/// The first table of a user.
+/// The id of the first table that a statement can create.
 const FIRST_TABLE: u32 = 100;
 
 #[derive(Default)]
@@ -39,7 +39,7 @@ enum Step {
     Upsert(&'static str, Vec<(i64, String)>),
     Copy(&'static str, &'static str),
     Delete(&'static str, i64, i64),
-    /// Adds the column `w` where there is none, else takes it away.
+    /// Adds the column `w`, or drops it if the table has it.
     Alter(&'static str),
     Compact(&'static str),
     Drop(&'static str),
@@ -72,7 +72,7 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let failure = (of_call, any::<prop::sample::Index>(), lasting, outcome).prop_map(
         |((call, most), number, lasting, outcome)| {
-            // As both stores do: after a failed sync they refuse writes.
+            // Both stores refuse writes after a failed sync.
             let outcome = if call == Call::Sync { Outcome::Unknown { done: true } } else { outcome };
             Failure { call, number: number.index(most as usize) as u64, lasting, outcome }
         },
@@ -105,7 +105,7 @@ struct Content {
 
 type Tables = BTreeMap<&'static str, Content>;
 
-/// The tables after a statement; `None` if it is refused.
+/// The tables after a statement; `None` if the statement is refused.
 fn applied(tables: &Tables, step: &Step, now_ms: i64) -> Option<Tables> {
     let mut tables = tables.clone();
     match step {
@@ -151,10 +151,10 @@ struct Bed {
     failure: Option<Failure>,
     open: Open,
     clock: Arc<ManualClock>,
-    /// `None` while it is opened.
+    /// `None` while the database is being opened.
     database: Option<Database>,
     tables: Tables,
-    /// The other possible state after opening again.
+    /// The other state that the tables may have after the database is opened again.
     instead: Option<Tables>,
     /// A call since the opening left its outcome open.
     is_unknown: bool,
@@ -177,7 +177,7 @@ impl Bed {
                 self.failure = failure;
                 return;
             }
-            // An unknown outcome must be settled first, because the write time of its rows is unknown.
+            // An unknown outcome must be known first, because the write time of its rows is unknown.
             Step::Wait(seconds) if self.instead.is_none() => return self.wait(seconds),
             Step::Wait(_) => return,
             Step::Reopen => return self.reopen(),
@@ -189,12 +189,12 @@ impl Bed {
         let has_failed = self.faults.failed() > failed_before;
         let failure = self.failure.filter(|failure| has_failed && failure.outcome != Outcome::Refused);
         self.is_unknown |= failure.is_some();
-        // A read changes nothing, and a write that is refused later on is not done.
+        // A read changes nothing, and a write that is refused later is not done.
         let may_be_done = failure.is_some_and(|failure| !matches!(failure.call, Call::Get | Call::Cursor | Call::Next));
         match (done, after) {
             (Ok(()), Some(after)) => self.tables = after,
             (Ok(()), None) => panic!("{step:?} is not refused"),
-            // A fault may come before the refusal, or after it.
+            // The fault may occur before or after the refusal.
             (Err(_), None) => {}
             (Err(error), Some(after)) => {
                 assert!(has_failed || self.is_unknown, "{step:?} fails by itself: {error}");
@@ -249,7 +249,7 @@ impl Bed {
         self.faults.suspended(|| found(&self.database().connect().blocking()))
     }
 
-    /// Closes the database and opens it again, if need be when nothing fails any more, and finds out what became of a statement.
+    /// Closes the database and opens it again, without faults if the first try fails, and finds out the outcome of the last statement.
     fn reopen(&mut self) {
         self.database = None;
         let failed_before = self.faults.failed();
@@ -266,7 +266,7 @@ impl Bed {
         }
     }
 
-    /// Nothing fails any more: what failed drops left goes with a sweep, and all goes on.
+    /// Ends all faults: a sweep removes the remains of failed drops, and statements work.
     fn finish(mut self) {
         self.faults.set(Fault::None);
         if self.is_unknown {
@@ -288,7 +288,7 @@ impl Bed {
         self.assert_nothing_is_left();
     }
 
-    /// There is nothing of a user's table in the store.
+    /// Checks that the store holds no keys of tables that statements have created.
     fn assert_nothing_is_left(&mut self) {
         self.database = None;
         let kv = (self.open)();
@@ -305,10 +305,10 @@ impl Bed {
     }
 }
 
-/// How many columns tables have, and their rows.
+/// The number of columns of each table, and its rows.
 type Shown = BTreeMap<&'static str, (usize, Vec<Vec<Value>>)>;
 
-/// The tables as queries find them.
+/// The tables as queries show them.
 fn found(connection: &Connection) -> Shown {
     let mut tables = BTreeMap::new();
     for name in NAMES {
@@ -323,7 +323,7 @@ fn found(connection: &Connection) -> Shown {
     tables
 }
 
-/// The same of the model.
+/// The tables as the model has them.
 fn shown(tables: &Tables) -> Shown {
     let row = |table: &Content, k: &i64, v: &String| {
         let extra = table.has_extra.then_some(Value::Int(7));
@@ -345,7 +345,7 @@ fn rows(connection: &Connection, sql: &str) -> usize {
     connection.query(sql, ()).map_or(0, |rows| rows.map(Result::unwrap).count())
 }
 
-/// Tables of which one is temporary, each with two rows.
+/// Three tables, the first of them temporary, each with two rows.
 const LIST: [&str; 3] = ["own", "a", "b"];
 
 fn opened(faults: &Faults, store: &MemoryStore) -> Database {
@@ -353,7 +353,7 @@ fn opened(faults: &Faults, store: &MemoryStore) -> Database {
     Database::start(Arc::new(faults.store(store.clone())), builder).unwrap()
 }
 
-/// A database with the tables of [`LIST`], on a store that fails as it is told.
+/// A database with the tables of [`LIST`], on a store whose faults `faults` controls.
 fn with_list(faults: &Faults, store: &MemoryStore) -> (Database, Connection) {
     let database = opened(faults, store);
     let connection = database.connect().blocking();
@@ -373,7 +373,8 @@ fn lose_writes_from(faults: &Faults, number: u64) {
     faults.set(Fault::Fail(Failure { call: Call::Write, number, lasting, outcome }));
 }
 
-/// Whatever write is lost, with all after it: the whole list is as it was, or the commit is there and the rows wait for the next opening.
+/// For each write, that write and all later ones are lost: then all tables are unchanged, or the commit is stored and the next opening
+/// removes the rows.
 #[test]
 fn lists_are_dropped_and_emptied_by_one_commit() {
     for statement in ["DROP TABLE own, a, b", "TRUNCATE own, a, b"] {

@@ -1,8 +1,8 @@
-//! Rows of an indexed table that expire, while writes of the store fail: those of sweeps, of merges and of ALTER TABLE .. SET TTL.
+//! Rows of an indexed table expire while writes of the store fail: writes of sweeps, of merges and of ALTER TABLE .. SET TTL.
 //!
-//! Each list of steps runs without faults first, which counts its writes, and then once for each write, with a fault there. At
-//! the fault, after opening again, and at the end: the rows are those of a model, rows and entries agree, and a query by an
-//! index finds what it finds without one.
+//! Each list of steps first runs without faults, to count its writes, and then once for each write, with a fault at that write. At the
+//! fault, after the database is opened again, and at the end, the rows equal those of a model, rows and index entries agree, and a query
+//! finds the same rows with an index as without one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::{Database, Error};
 
 const TABLE: &str = "CREATE TABLE t (k BIGINT PRIMARY KEY, a BIGINT, c BIGINT) SALT_BUCKETS = 2, TTL = 30";
 
-/// An index of each kind, with a condition that it serves.
+/// An index of each kind, with a condition for which it is used.
 const INDEXES: [(&str, &str, &str); 4] = [
     ("g", "CREATE INDEX g ON t (a DESC) INCLUDE (c)", "a >= 0"),
     ("l", "CREATE LOCAL INDEX l ON t (a)", "a >= 0"),
@@ -32,7 +32,7 @@ const INDEXES: [(&str, &str, &str); 4] = [
 const ALL: &str = "SELECT /*+ NO_INDEX(t) */ k, a, c, CAST(PHOENIX_ROW_TIMESTAMP() AS BIGINT) FROM t";
 const START_MS: i64 = 1_000_000;
 
-/// How a write fails. The second one is a crash before it.
+/// The ways in which a write fails. The second is a crash before the write.
 const FAILURES: [(Lasting, Outcome); 4] = [
     (Lasting::Once, Outcome::Refused),
     (Lasting::UntilSet, Outcome::Refused),
@@ -48,7 +48,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// The columns behind the key.
+/// The columns after the key.
 type Values = (Option<i64>, Option<i64>);
 
 #[derive(Clone, Debug)]
@@ -85,11 +85,11 @@ fn step() -> impl Strategy<Value = Step> {
 struct Row {
     values: Values,
     written_ms: i64,
-    /// It was expired at some time, so that it may be gone.
+    /// Whether the row has ever been expired, so that storage may have removed it.
     is_maybe: bool,
 }
 
-/// The rows that may be stored, expired ones among them.
+/// The rows that may be stored, including expired ones.
 #[derive(Clone, Debug, PartialEq)]
 struct Model {
     rows: BTreeMap<i64, Row>,
@@ -111,7 +111,7 @@ impl Model {
         self.rows.values_mut().for_each(|row| row.is_maybe |= limit_ms.is_some_and(|limit| row.written_ms <= limit));
     }
 
-    /// Whether two rows that are shown have one value.
+    /// Whether two visible rows have the same unique value.
     fn has_twice(&self, now_ms: i64) -> bool {
         let shown = self.rows.values().filter(|row| self.is_shown(row, now_ms));
         let mut values: Vec<i64> = shown.filter_map(|row| row.values.1).collect();
@@ -119,7 +119,7 @@ impl Model {
         values.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// The model after a step that ends well; `None` if it is refused.
+    /// The model after a step that succeeds; `None` if the step is refused.
     fn after(&self, step: &Step, now_ms: i64) -> Option<Self> {
         let mut model = self.clone();
         let new = |values| Row { values, written_ms: now_ms, is_maybe: false };
@@ -143,7 +143,7 @@ impl Model {
         (!is_write || !model.has_twice(now_ms)).then_some(model)
     }
 
-    /// The same with what is known now of the rows that may be gone; `None` if other rows are found than may be.
+    /// The model after the rows that `found` lacks are removed; `None` if the model does not permit `found`.
     fn agreed(mut self, found: &BTreeMap<i64, (Values, i64)>, now_ms: i64) -> Option<Self> {
         let row = |k: &i64| self.rows.get(k).map(|row| (row.values, row.written_ms));
         if found.iter().any(|(k, found)| row(k) != Some(*found)) {
@@ -167,7 +167,7 @@ struct Bed {
     faults: Faults,
     store: MemoryStore,
     clock: Arc<ManualClock>,
-    /// `None` while it is opened.
+    /// `None` while the database is being opened.
     database: Option<Database>,
 }
 
@@ -207,7 +207,7 @@ impl Bed {
         Database::start(Arc::new(self.faults.store(self.store.clone())), builder.full_scan("allow").unwrap())
     }
 
-    /// Opens the database, after a crash or not. Nothing fails any more.
+    /// Opens the database, after a crash or after a normal end. The store has no more faults.
     fn reopen(&mut self) {
         self.database = None;
         self.faults.set(Fault::None);
@@ -258,7 +258,7 @@ impl Bed {
         rows.map(|row| (row.get(2).unwrap(), row.get(9).unwrap())).collect()
     }
 
-    /// Waits for builds in the background.
+    /// Waits for background builds of indexes.
     fn settle(&self) {
         let began = Instant::now();
         while self.states().iter().any(|(_, state)| state != "ready") {
@@ -268,7 +268,7 @@ impl Bed {
         assert_eq!(self.states().len(), INDEXES.len());
     }
 
-    /// Holds the database to one of these models: the rows; the entries of all of them; queries by each index.
+    /// Compares the database with these models, of which one must agree: the rows, the entries of all rows, and queries by each index.
     fn agreed(&self, may_be: impl IntoIterator<Item = Model>, at: &dyn std::fmt::Debug) -> Model {
         self.faults.suspended(|| {
             let found = self.rows::<(i64, Option<i64>, Option<i64>, i64)>(ALL);
@@ -300,7 +300,7 @@ impl Bed {
     }
 }
 
-/// Runs all steps without a fault; how many writes they take.
+/// Runs all steps without a fault; returns the number of their writes.
 fn writes_of(steps: &[Step]) -> u64 {
     let mut bed = Bed::new();
     let before = bed.faults.counts();
@@ -319,7 +319,7 @@ fn taken(bed: &Bed, model: Model, step: &Step, done: Result<(), Error>) -> Model
     match (done, model.after(step, now_ms)) {
         (Ok(()), Some(after)) => bed.agreed([after], step),
         (Err(error), after) => {
-            // Rows that come back may have the value of another row; some of them may be gone.
+            // Rows that become visible again may have the unique value of another row, and storage may have removed some of them.
             let may_fail = after.is_none_or(|after| matches!(step, Step::SetTtl(_)) && after.has_twice(now_ms));
             assert!(error.code() == ErrorCode::DuplicateKey && may_fail, "{step:?}: {error}");
             bed.agreed([model], step)
@@ -328,7 +328,7 @@ fn taken(bed: &Bed, model: Model, step: &Step, done: Result<(), Error>) -> Model
     }
 }
 
-/// The write of this number fails; then all goes on, at once or after opening again.
+/// The write of this number fails; the later steps run at once, or after the database is opened again.
 fn with_failure(steps: &[Step], failure: Failure) {
     let mut bed = Bed::new();
     let (mut model, mut is_over) = (Model::new(), false);
@@ -368,14 +368,14 @@ fn expired_rows_and_entries_stay_in_step_through_faults_at_each_write() {
     let cases = ProptestConfig::default().cases.div_ceil(32);
     proptest!(ProptestConfig::with_cases(cases), |(steps in prop::collection::vec(step(), 8..25))| {
         for number in 0..writes_of(&steps) {
-            // One kind at each write: another list has another one there.
+            // One kind of failure for each write; lists of other lengths have other kinds.
             let (lasting, outcome) = FAILURES[(number as usize + steps.len()) % FAILURES.len()];
             with_failure(&steps, Failure { call: Call::Write, number, lasting, outcome });
         }
     });
 }
 
-/// A TTL is set together with the entries of all indexes, or not at all: the first one, a longer one, and none.
+/// A TTL is set together with the entries of all indexes, or not at all. Tried for a first TTL, a longer one, and none.
 #[test]
 fn a_ttl_comes_with_the_entries_of_its_rows() {
     let rows = [
@@ -402,7 +402,7 @@ fn of_three_ages() -> (Bed, Model) {
     for age in 0..3 {
         let row = |k: i64| (k, (Some(k % 7), (k % 5 > 0).then_some(k)));
         let rows = Step::Upsert((0..120).filter(|k| k % 3 == age).map(row).collect());
-        // Some rows of the one before get a new time, and their entries with them.
+        // Some rows of the previous age are written again, so they and their entries get a new time.
         for step in [rows, Step::UpsertA(age + 60, Some(1)), Step::UpsertA(age + 2, None), Step::Wait(12)] {
             bed.run(&step).unwrap();
             model = model.after(&step, bed.now_ms()).unwrap();

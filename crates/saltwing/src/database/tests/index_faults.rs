@@ -1,8 +1,8 @@
 //! Statements over an indexed table in random order, each of whose writes fails once, or is the last before a crash.
 //!
-//! A list of statements runs without faults first, which counts its writes. Then it runs once for each write, with a fault
-//! there. At the fault, after opening again, and at the end: the rows are those of a model, rows and entries agree, and a
-//! query by an index finds what it finds without one.
+//! A list of statements first runs without faults, to count its writes. Then it runs once for each write, with a fault at that write. At the
+//! fault, after the database is opened again, and at the end, the rows equal those of a model, rows and index entries agree, and a query
+//! finds the same rows with an index as without one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{Database, Error};
 
 const TABLE: &str = "CREATE TABLE t (k BIGINT PRIMARY KEY, a BIGINT, b VARCHAR, c BIGINT) SALT_BUCKETS = 2";
 
-/// An index of each kind, with a condition that it serves.
+/// An index of each kind, with a condition for which it is used.
 const INDEXES: [(&str, &str, &str); 5] = [
     ("g", "CREATE INDEX g ON t (a DESC) INCLUDE (b)", "a = ?"),
     ("l", "CREATE LOCAL INDEX l ON t (a, b)", "a = ?"),
@@ -34,7 +34,7 @@ const C_MAX: i64 = 12;
 /// The keys of rows are below this.
 const KEYS: i64 = 8;
 
-/// The columns behind the key.
+/// The columns after the key.
 type Row = (Option<i64>, Option<&'static str>, Option<i64>);
 
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The rows, and the indexes by their places, each with whether it is disabled.
+/// The rows, and the indexes by their positions in [`INDEXES`], each with whether it is disabled.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     rows: BTreeMap<i64, Row>,
@@ -147,7 +147,7 @@ impl Model {
             Write::UpsertA(k, a) => rows.entry(*k).or_default().0 = *a,
             Write::Insert(k, _) if rows.contains_key(k) => return None,
             Write::Insert(k, row) => drop(rows.insert(*k, *row)),
-            // Also a row whose value another one has is left out.
+            // A row whose unique value another row has is left out, too.
             Write::InsertNew(_, row) if is_unique && row.2.is_some() && rows.values().any(|other| other.2 == row.2) => {
             }
             Write::InsertNew(k, row) => drop(rows.entry(*k).or_insert(*row)),
@@ -163,7 +163,7 @@ impl Model {
         model.is_allowed().then_some(model)
     }
 
-    /// After a refused statement a transaction takes only ROLLBACK TO.
+    /// After a refused statement, a transaction accepts only ROLLBACK TO.
     fn transacted(&self, statements: &[InTransaction], commits: bool) -> Option<Self> {
         let (mut model, mut savepoints) = (Some(self.clone()), Vec::new());
         for statement in statements {
@@ -225,7 +225,7 @@ fn sql(write: &Write) -> String {
     }
 }
 
-/// Runs a transaction. A statement that breaks a rule leaves it to ROLLBACK TO; another error ends it.
+/// Runs a transaction. After a statement that breaks a rule, ROLLBACK TO can continue it; any other error ends it.
 fn transact(connection: &Connection, statements: &[InTransaction], commits: bool) -> Result<(), Error> {
     connection.execute("BEGIN", ())?;
     let (mut savepoints, mut is_failed) = (0usize, false);
@@ -261,7 +261,7 @@ fn transact(connection: &Connection, statements: &[InTransaction], commits: bool
 struct Bed {
     faults: Faults,
     store: MemoryStore,
-    /// `None` while it is opened.
+    /// `None` while the database is being opened.
     database: Option<Database>,
 }
 
@@ -307,7 +307,7 @@ impl Bed {
         Database::start(Arc::new(self.faults.store(self.store.clone())), builder)
     }
 
-    /// Opens the database, after a crash or not. Nothing fails any more.
+    /// Opens the database, after a crash or after a normal end. The store has no more faults.
     fn reopen(&mut self) {
         self.database = None;
         self.faults.set(Fault::None);
@@ -320,7 +320,7 @@ impl Bed {
         rows.map(|row| T::from_row(&row.unwrap()).unwrap()).collect()
     }
 
-    /// The indexes and their states, when none is built in the background any more.
+    /// The indexes and their states, after all background builds have ended.
     fn indexes(&self) -> BTreeMap<usize, bool> {
         let began = Instant::now();
         loop {
@@ -369,7 +369,7 @@ impl Bed {
     }
 }
 
-/// Runs all steps without a fault: the states behind each, and the writes.
+/// Runs all steps without a fault; returns the state after each step, and the numbers of writes and of mutations.
 fn reference(steps: &[Step]) -> (Vec<Model>, u64, u64) {
     let mut bed = Bed::new();
     let before = bed.faults.counts();
@@ -386,7 +386,7 @@ fn reference(steps: &[Step]) -> (Vec<Model>, u64, u64) {
     (states, counts.of(Call::Write) - before.of(Call::Write), counts.mutations - before.mutations)
 }
 
-/// The write of this number fails; then all goes on, at once or after opening again.
+/// The write of this number fails; the later steps run at once, or after the database is opened again.
 fn with_failure(steps: &[Step], failure: Failure) {
     let mut bed = Bed::new();
     let (mut model, mut is_over) = (Model::default(), false);
@@ -401,8 +401,8 @@ fn with_failure(steps: &[Step], failure: Failure) {
                 assert!(after.is_none() || has_failed, "{step:?} fails by itself: {error}");
                 if has_failed {
                     is_over = true;
-                    // A process that ends in the middle of a statement, or goes on if it may. The next opening builds what
-                    // the statement left to build.
+                    // The process ends in the middle of a statement, or continues if it can. The next opening completes the index builds
+                    // that the statement has left.
                     if failure.lasting == Lasting::UntilSet || failure.outcome != Outcome::Refused {
                         bed.reopen();
                     } else {
@@ -417,19 +417,19 @@ fn with_failure(steps: &[Step], failure: Failure) {
     assert_eq!(bed.found().rows, model.rows, "{failure:?}");
 }
 
-/// The state that is found, of those that may be.
+/// The one of the possible states that the database has.
 fn one_of(found: &Model, mut may_be: impl Iterator<Item = Model>, step: &Step, failure: Failure) -> Model {
     may_be
         .find(|model| model == found)
         .map_or_else(|| panic!("{failure:?}: {step:?} left {found:?}"), |_| found.clone())
 }
 
-/// The mutation of this number, and all later ones, never reach the store; then there is a crash.
+/// The mutation of this number and all later ones never reach the store; then the process crashes.
 fn with_loss(steps: &[Step], states: &[Model], mutation: u64) {
     let mut bed = Bed::new();
     bed.faults.set(Fault::LoseMutation(mutation));
     for step in steps {
-        // An opening again would read what was lost.
+        // Opening the database again would read the lost mutations.
         if !matches!(step, Step::Reopen) {
             drop(bed.run(step));
         }
@@ -439,7 +439,7 @@ fn with_loss(steps: &[Step], states: &[Model], mutation: u64) {
     assert!(states.iter().any(|state| state.rows == found.rows), "{mutation}: {found:?}");
 }
 
-/// How a write fails. The second one is a crash before it.
+/// The ways in which a write fails. The second is a crash before the write.
 const FAILURES: [(Lasting, Outcome); 4] = [
     (Lasting::Once, Outcome::Refused),
     (Lasting::UntilSet, Outcome::Refused),
@@ -447,7 +447,7 @@ const FAILURES: [(Lasting, Outcome); 4] = [
     (Lasting::Once, Outcome::Unknown { done: false }),
 ];
 
-/// The fault test runs once for every so many mutations of a list, and loses the batch of that mutation.
+/// The loss test runs for each mutation whose number is a multiple of this one.
 const LOSS_STEP: usize = 29;
 
 #[test]
@@ -456,7 +456,7 @@ fn indexes_stay_in_step_through_faults_at_each_write() {
     proptest!(ProptestConfig::with_cases(cases), |(steps in prop::collection::vec(step(), 8..20))| {
         let (states, writes, mutations) = reference(&steps);
         for number in 0..writes {
-            // One kind at each write: another list has another one there.
+            // One kind of failure for each write; lists of other lengths have other kinds.
             let (lasting, outcome) = FAILURES[(number as usize + steps.len()) % FAILURES.len()];
             with_failure(&steps, Failure { call: Call::Write, number, lasting, outcome });
         }

@@ -1,4 +1,4 @@
-//! System tables over a catalog that has one of everything: the registry, and what queries and SHOW give of it.
+//! System tables over a catalog with one object of each kind: the registry, and the results of queries and SHOW.
 
 use saltwing_bind::{SYSTEM_TABLES, SystemFacts, SystemTable};
 use saltwing_expr::columns_of_rows;
@@ -138,7 +138,7 @@ fn queries_over_system_tables_mean_the_same_to_both_executors() {
         let by = |executor: &str| {
             connection.execute(&format!("SET executor = '{executor}'"), ()).unwrap();
             let columns = connection.prepare(sql).unwrap().description().columns.clone();
-            // A statement that is known runs by what is kept of it.
+            // The second run uses the cached statement.
             assert_eq!(texts(&connection, sql), texts(&connection, sql), "{sql}");
             (columns, texts(&connection, sql))
         };

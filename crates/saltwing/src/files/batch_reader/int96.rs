@@ -1,8 +1,8 @@
 //! Timestamps of Parquet's type INT96: a day and the nanoseconds in it, as Spark, Hive and Impala write them.
 //!
-//! The reader makes them nanoseconds since 1970 of 64 bits, and wraps around outside of 1677 to 2262; it makes them seconds without such a
-//! limit. So the columns are read both ways, and both together are the instant: the seconds say which, the nanoseconds what is behind
-//! the second. A batch with instants outside of these years has microseconds.
+//! The Parquet reader converts them to 64-bit nanoseconds since 1970, which wrap around outside the years 1677 to 2262, or to seconds, which
+//! do not. So the columns are read in both units, and an instant is made of both: the seconds, and the fraction of a second from the
+//! nanoseconds. A batch with instants outside these years has microseconds.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -19,23 +19,23 @@ use parquet::basic::Type;
 
 use super::{BATCH_ROWS, BatchError, guarded};
 
-/// Reads the seconds of the INT96 columns of a file beside the reader of all its columns, batch by batch.
+/// The INT96 columns of a file, to be read in seconds beside the reader of all columns.
 pub(super) struct Int96Columns {
     builder: ParquetRecordBatchReaderBuilder<File>,
-    /// Their places among the columns of the file, in ascending order.
+    /// The positions of the INT96 columns in the file, in ascending order.
     columns: Vec<usize>,
-    /// Their places in a batch, in the same order.
+    /// Their positions in a batch, in the same order.
     places: Vec<usize>,
 }
 
-/// The same as it goes on.
+/// Reads the INT96 columns in seconds, batch by batch.
 pub(super) struct Int96Reader {
     seconds: ParquetRecordBatchReader,
     places: Vec<usize>,
 }
 
 impl Int96Columns {
-    /// `None` if the file has no such columns.
+    /// The INT96 columns of a file; `None` if it has none.
     pub(super) fn of(file: &File, metadata: &ArrowReaderMetadata) -> Result<Option<Self>, BatchError> {
         let parquet = metadata.metadata().file_metadata().schema_descr();
         let is_int96 = |leaf: &usize| parquet.column(*leaf).physical_type() == Type::INT96;
@@ -65,7 +65,7 @@ impl Int96Columns {
         Ok(Some(Self { builder, places: columns.clone(), columns }))
     }
 
-    /// Of these columns of the file alone, in ascending order; `None` if none of them is one.
+    /// The INT96 columns among these columns of the file, which are in ascending order; `None` if there are none.
     pub(super) fn project(self, columns: &[usize]) -> Option<Self> {
         let kept = |column: &usize| Some((*column, columns.binary_search(column).ok()?));
         let (columns, places): (Vec<usize>, Vec<usize>) = self.columns.iter().filter_map(kept).unzip();
@@ -84,7 +84,7 @@ impl Int96Reader {
     /// The next batch of the file, with the right instants.
     ///
     /// # Errors
-    /// Instants that no unit takes: outside of 1677 to 2262 and with parts of a microsecond, or in lists.
+    /// Instants that fit no unit: outside the years 1677 to 2262, and with parts of a microsecond or in lists.
     pub(super) fn corrected(&mut self, batch: RecordBatch) -> Result<RecordBatch, BatchError> {
         let seconds = guarded(|| self.seconds.next().transpose())?;
         let seconds = seconds.filter(|seconds| seconds.num_rows() == batch.num_rows());
@@ -104,22 +104,22 @@ impl Int96Reader {
     }
 }
 
-/// An instant that no unit takes.
+/// An instant that fits no unit.
 struct Beyond;
 
-/// The field with timestamps in seconds in the place of nanoseconds; `None` if it has none.
+/// The field with timestamps in seconds instead of nanoseconds; `None` if it has no timestamps.
 fn seconds_field(field: &FieldRef) -> Option<FieldRef> {
     let data_type = match field.data_type() {
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => DataType::Timestamp(TimeUnit::Second, zone.clone()),
         DataType::List(element) => DataType::List(seconds_field(element)?),
         DataType::LargeList(element) => DataType::LargeList(seconds_field(element)?),
-        // SQL has no type for others: their columns are refused.
+        // SQL has no type for other fields: their columns are refused.
         _ => return None,
     };
     Some(Arc::new(Field::clone(field).with_data_type(data_type)))
 }
 
-/// The column with the right instants; `None` if it has them already.
+/// The column with the right instants; `None` if it already has them.
 fn exact(column: &ArrayRef, seconds: &ArrayRef) -> Result<Option<ArrayRef>, Beyond> {
     match (elements(column), elements(seconds)) {
         (Some(column), Some(seconds)) => exact(column, seconds)?.map_or(Ok(None), |_| Err(Beyond)),

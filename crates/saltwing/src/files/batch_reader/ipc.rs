@@ -1,6 +1,6 @@
-//! Reads Arrow IPC, of both forms.
+//! Reads Arrow IPC files and streams.
 //!
-//! A file is a stream between a signature and a footer, so both are read from begin to end, and through pipes and compression:
+//! A file is a stream between a signature and a footer, so both forms are read from beginning to end, also through pipes and compression:
 //!
 //! ```text
 //! file:    ARROW1 0 0 .. | stream | footer | its length | ARROW1
@@ -21,11 +21,11 @@ use super::{BatchError, BatchReader, guarded};
 
 const SIGNATURE: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Words of four zeros that may follow the signature: no alignment is larger than 4 KB.
+/// Most words of four zeros after the signature: no alignment is larger than 4 KB.
 const PADDING_WORDS_MAX: usize = 1024;
 /// Most bytes of the metadata of a message.
 const METADATA_BYTES_MAX: usize = 64 << 20;
-/// Most bytes of a batch, also when its buffers are decompressed: more do not fit into the columns.
+/// Most bytes of a batch, also after its buffers are decompressed: the offsets of columns have no room for more.
 const BATCH_BYTES_MAX: u64 = 2 << 30;
 /// Most rows of a batch.
 const ROWS_MAX: i64 = i32::MAX as i64;
@@ -45,7 +45,7 @@ impl<R: Read> IpcReader<R> {
     /// Reads the schema.
     ///
     /// # Errors
-    /// That it is no Arrow IPC; that it cannot be read.
+    /// The input is not Arrow IPC, or cannot be read.
     pub(crate) fn open(mut input: R) -> Result<Self, BatchError> {
         let mut begin = [0; 4];
         let read = read_up_to(&mut input, &mut begin)?;
@@ -81,7 +81,7 @@ impl<R: Read> IpcReader<R> {
         Ok(reader)
     }
 
-    /// The first word behind the signature of a file, which writers fill up to a multiple of their alignment.
+    /// The first word after the signature of a file, which writers pad to a multiple of their alignment.
     fn behind_padding(&mut self) -> Result<[u8; 4], BatchError> {
         for _ in 0..PADDING_WORDS_MAX {
             let word = self.word()?.ok_or_else(ends_early)?;
@@ -92,17 +92,17 @@ impl<R: Read> IpcReader<R> {
         Err(BatchError::damaged("it has no schema"))
     }
 
-    /// The metadata of the next message, whose first four bytes may be read already; `None` at the end.
+    /// The metadata of the next message; `None` at the end. `first` are the first four bytes, if they are already read.
     fn metadata(&mut self, first: Option<[u8; 4]>) -> Result<Option<Vec<u8>>, BatchError> {
         let word = match first {
             Some(word) => Some(word),
             None => self.word()?,
         };
         let length = match word {
-            // Streams of old writers have no continuation before a length.
+            // Old writers put no continuation marker before a length.
             Some(CONTINUATION) => self.word()?.ok_or_else(ends_early)?,
             Some(word) => word,
-            // A stream may end where a message ends.
+            // A stream may end after any message.
             None if self.is_file => return Err(ends_early()),
             None => return Ok(None),
         };
@@ -117,14 +117,14 @@ impl<R: Read> IpcReader<R> {
         self.read_exactly(length as u64).map(Some)
     }
 
-    /// The body behind the metadata of a message.
+    /// The body that follows the metadata of a message.
     fn body(&mut self, message: &Message<'_>) -> Result<Buffer, BatchError> {
         let length = u64::try_from(message.bodyLength()).ok().filter(|length| *length <= BATCH_BYTES_MAX);
         let wrong = || BatchError::Damaged(format!("a batch would have {} bytes", message.bodyLength()));
         self.read_exactly(length.ok_or_else(wrong)?).map(Buffer::from_vec)
     }
 
-    /// Reads this number of bytes. Memory grows with the bytes that were read, whatever length the file states.
+    /// Reads `length` bytes. Memory grows with the bytes that are read, not with the length that the file states.
     fn read_exactly(&mut self, length: u64) -> Result<Vec<u8>, BatchError> {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;
@@ -144,7 +144,7 @@ impl<R: Read> IpcReader<R> {
         }
     }
 
-    /// A file ends with its signature: what is cut off behind a batch is noticed.
+    /// Checks that a file ends with its signature, so that a file that is cut off after a batch is an error.
     fn check_end(&mut self) -> Result<(), BatchError> {
         if !self.is_file {
             return Ok(());
@@ -206,7 +206,7 @@ fn parsed(metadata: &[u8]) -> Result<Message<'_>, BatchError> {
     root_as_message(metadata).map_err(|error| BatchError::Damaged(format!("the metadata of a batch: {error}")))
 }
 
-/// Checks what the decoder takes for granted: that the buffers are in the body, and what they become when they are decompressed.
+/// Checks what the decoder assumes: that the buffers are inside the body, and that their decompressed sizes are within the limits.
 fn check(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), BatchError> {
     let nodes = batch.nodes().into_iter().flatten().map(|node| (node.length(), node.null_count()));
     for (rows, nulls) in nodes.chain([(batch.length(), 0)]) {
@@ -222,7 +222,7 @@ fn check(batch: &arrow_ipc::RecordBatch<'_>, body: &[u8]) -> Result<(), BatchErr
         let bytes = bytes.ok_or_else(|| BatchError::damaged("a column lies outside of its batch"))?;
         if is_compressed && !bytes.is_empty() {
             let length = bytes.first_chunk().map(|length| i64::from_le_bytes(*length));
-            // -1: the buffer is not compressed after all.
+            // -1 means that this buffer is not compressed.
             let length = length.and_then(|length| u64::try_from(length.max(0)).ok().filter(|_| length >= -1));
             let length = length.ok_or_else(|| BatchError::damaged("a compressed column without its length"))?;
             decompressed = decompressed.saturating_add(length);
@@ -238,7 +238,7 @@ fn ends_early() -> BatchError {
     BatchError::damaged("it ends in the middle")
 }
 
-/// Fills as much of the buffer as the input has.
+/// Fills the buffer as far as the input has bytes.
 fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
     while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {

@@ -1,8 +1,8 @@
-//! Files that hold columns: their rows as Arrow batches.
+//! Reads the rows of files as Arrow batches.
 //!
 //! # Laws
-//! 1. Bytes that are no such file, or a part of one, are an error: never a panic, and never fewer rows.
-//! 2. Memory is allocated for what was read, or for what a batch may hold: no length in a file is believed.
+//! 1. Bytes that are not a whole file of the format are an error: never a panic, and never fewer rows.
+//! 2. Memory is allocated for bytes that were read, or up to the limits of a batch: no length in a file is trusted.
 
 #[cfg(feature = "parquet")]
 mod int96;
@@ -30,25 +30,25 @@ pub(crate) use self::ipc::IpcReader;
 pub(crate) use self::parquet::ParquetReader;
 pub(crate) use self::text::{Lines, TextColumn, TextReader, text_schema};
 
-/// Rows of a batch at most, so that a batch of wide rows is not large.
+/// Most rows of a batch, so that a batch of wide rows is not large.
 pub(crate) const BATCH_ROWS: usize = 1024;
 
-/// Gives the batches of a file, from its first to its last.
+/// Reads the batches of a file in order.
 pub(crate) trait BatchReader {
     /// All columns of the file.
     fn schema(&self) -> &SchemaRef;
 
-    /// Asks for these columns alone, in ascending order, before the first batch.
+    /// Restricts the batches to these columns, in ascending order; to be called before the first batch.
     fn project(&mut self, columns: &[usize]);
 
     /// The next batch; `None` at the end.
     fn next(&mut self) -> Result<Option<RecordBatch>, BatchError>;
 
-    /// About how many bytes of the file were read.
+    /// The approximate number of bytes of the file that were read.
     fn bytes(&self) -> u64;
 }
 
-/// Why a file cannot be read on.
+/// The reason why the reading of a file cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BatchError {
     #[error("{0}")]
@@ -57,13 +57,13 @@ pub(crate) enum BatchError {
     Damaged(String),
     #[error("{0}")]
     NotSupported(String),
-    /// A timestamp that Arrow has no unit for.
+    /// A timestamp that fits no unit of Arrow.
     #[error(
         "column {column}: a timestamp of INT96 outside of the years 1677 to 2262 and with parts of a microsecond, or in a list"
     )]
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))] // Parquet alone has such timestamps
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))] // only Parquet has such timestamps
     Timestamp { column: String },
-    /// A line of a text that is no row.
+    /// A line of a text that is not a valid row.
     #[error("line {line}: {text}")]
     Line { line: u64, column: Option<String>, code: ErrorCode, text: String },
 }
@@ -106,7 +106,7 @@ impl From<ArrowError> for BatchError {
 /// The SQL type of a column of a file.
 ///
 /// # Errors
-/// There is none; `help` says how to do without the column.
+/// SQL has no such type; `help` tells how to leave the column out.
 pub(crate) fn type_of_field(file: &str, field: &Field, help: &str) -> Result<SqlType, Error> {
     column_type(field.data_type()).ok_or_else(|| {
         let text = format!("{file}, column {}: SQL has no type {}", field.name(), field.data_type());
@@ -114,17 +114,17 @@ pub(crate) fn type_of_field(file: &str, field: &Field, help: &str) -> Result<Sql
     })
 }
 
-/// The SQL type of a file's column, if there is one. The values of a dictionary are values like any other.
+/// The SQL type of a file's column, if there is one; for a dictionary, the type of its values.
 fn column_type(data_type: &DataType) -> Option<SqlType> {
     match data_type {
         DataType::Dictionary(_, values) => column_type(values),
-        // Rows without bytes: their number is a claim of the file.
+        // Rows of such a column have no bytes, so nothing would bound the number of rows that the file states.
         DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => None,
         data_type => sql_type(data_type),
     }
 }
 
-/// The values of a dictionary's column.
+/// The column, with a dictionary replaced by its values.
 pub(crate) fn plain(column: &ArrayRef) -> Result<ArrayRef, BatchError> {
     match column.data_type() {
         DataType::Dictionary(_, values) => plain(&guarded(|| cast(column, values))?),
@@ -132,11 +132,11 @@ pub(crate) fn plain(column: &ArrayRef) -> Result<ArrayRef, BatchError> {
     }
 }
 
-/// Runs code of others over bytes of others: its panic is the file's fault.
+/// Runs third-party code over the bytes of a file: a panic means that the file is damaged.
 fn guarded<T, E: Into<BatchError>>(read: impl FnOnce() -> Result<T, E>) -> Result<T, BatchError> {
     match foreign::quietly(read) {
         Ok(done) => done.map_err(Into::into),
-        // Its text speaks of the reader's code, not of the file.
+        // The panic's text is about the reader's code, not about the file.
         Err(_) => Err(BatchError::damaged("its content contradicts itself")),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads Parquet: one row group after the other, a page of each column at a time.
+//! Reads Parquet: row group by row group, a page of each column at a time.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct ParquetReader {
 enum State {
     Opened(Box<ParquetRecordBatchReaderBuilder<File>>, Option<Box<Int96Columns>>),
     Reading(ParquetRecordBatchReader, Option<Int96Reader>),
-    /// It failed, or was read to its end.
+    /// Reading failed, or reached the end.
     Ended,
 }
 
@@ -36,7 +36,7 @@ impl ParquetReader {
     /// Reads the footer.
     ///
     /// # Errors
-    /// That it is no Parquet file; that it cannot be read.
+    /// The file is not Parquet, or cannot be read.
     pub(crate) fn open(mut file: File) -> Result<Self, BatchError> {
         let size = file.metadata()?.len();
         let footer = footer(&mut file, size)?;

@@ -1,5 +1,5 @@
-//! Checks the footer of a Parquet file before it is decoded: the decoder allocates for the lengths of lists before it looks whether
-//! so much is there.
+//! Checks the footer of a Parquet file before it is decoded: the decoder allocates memory for the stated lengths of lists before it
+//! checks that the bytes exist.
 //!
 //! ```text
 //! PAR1 | pages .. | footer, as Thrift's compact protocol writes it | its length | PAR1
@@ -11,15 +11,15 @@ use std::io::{Read, Seek, SeekFrom};
 use super::BatchError;
 
 const SIGNATURE: &[u8; 4] = b"PAR1";
-/// Most bytes of a footer: that of a file with a million row groups of some columns.
+/// Most bytes of a footer: enough for a million row groups of a few columns.
 const FOOTER_BYTES_MAX: u64 = 256 << 20;
-/// How deep structs and lists may stand inside each other; the format has fewer than ten levels.
+/// The limit for the nesting of structs and lists; the format has fewer than ten levels.
 const DEPTH_MAX: usize = 32;
 
-/// The bytes of the footer, of which every length is true.
+/// The bytes of the footer, with every length verified.
 ///
 /// # Errors
-/// That it is no Parquet file; that it cannot be read.
+/// The file is not Parquet, or cannot be read.
 pub(super) fn footer(file: &mut File, size: u64) -> Result<Vec<u8>, BatchError> {
     let mut begin = [0; 4];
     let mut end = [0; 8];
@@ -49,7 +49,8 @@ pub(super) fn footer(file: &mut File, size: u64) -> Result<Vec<u8>, BatchError> 
     Ok(bytes)
 }
 
-/// Walks through values of Thrift's compact protocol. `None` means that they do not end where the bytes end, or are none.
+/// Walks through values of Thrift's compact protocol. `None` means that the bytes are not such values, or that the values do not end at
+/// the end of the bytes.
 struct Walk<'b> {
     rest: &'b [u8],
 }
@@ -66,7 +67,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// A number of seven bits a byte.
+    /// A number with seven bits in each byte.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -90,7 +91,7 @@ impl Walk<'_> {
                 // The number of the field.
                 self.number()?;
             }
-            // The type of a field says the value of a boolean.
+            // The value of a boolean field is in its type.
             if !matches!(ty, 1 | 2) {
                 self.value(ty, depth)?;
             }
@@ -122,7 +123,7 @@ impl Walk<'_> {
             15 => self.number()?,
             length => length.into(),
         };
-        // Each element has at least a byte.
+        // Each element has at least one byte.
         if length > self.rest.len() as u64 {
             return None;
         }
@@ -161,9 +162,9 @@ mod tests {
         for length in 0..good.len() {
             assert!(!is_whole(&good[..length]), "{length}");
         }
-        // A list of two thousand million elements.
+        // A list of two billion elements.
         assert!(!is_whole(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 7, 1, 0]));
-        // Structs in structs, without end.
+        // Nested structs without an end.
         assert!(!is_whole(&[0x1c; 1000]));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads texts as batches: records of CSV and JSON lines, whose columns and types are known.
+//! Reads texts as batches: CSV records and JSON lines with known columns and types.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -15,7 +15,7 @@ use super::super::json_lines::JsonLines;
 use super::super::reader::{RecordError, RecordReader};
 use super::{BATCH_ROWS, BatchError, BatchReader};
 
-/// Characters of a value that an error shows.
+/// Most characters of a value that an error shows.
 const SHOWN_CHARS: usize = 80;
 
 /// A column of a text.
@@ -25,19 +25,19 @@ pub(crate) struct TextColumn {
     pub(crate) ty: SqlType,
 }
 
-/// The schema of a text's columns, each of which may be NULL.
+/// The schema of a text's columns, all nullable.
 pub(crate) fn text_schema(columns: &[TextColumn]) -> SchemaRef {
     let field = |column: &TextColumn| Field::new(&column.name, arrow_type(column.ty), true);
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// Gives the lines of a text as rows.
+/// The lines of a text, to be read as rows.
 pub(crate) enum Lines<R> {
     Csv {
         reader: RecordReader<R>,
-        /// Whether the first record has the names, and is not read yet.
+        /// Whether the next record is the header.
         has_header: bool,
-        /// The field, not in quotes, that means NULL.
+        /// The unquoted field that means NULL.
         null: String,
     },
     Json(JsonLines<R>),
@@ -56,7 +56,7 @@ impl<R: BufRead> TextReader<R> {
         Self { lines, columns, schema }
     }
 
-    /// Adds the next row; whether there was one.
+    /// Adds the next row; returns whether there was one.
     fn add_row(&mut self, builders: &mut [ColumnBuilder]) -> Result<bool, BatchError> {
         let columns = &self.columns;
         match &mut self.lines {
@@ -88,7 +88,7 @@ impl<R: BufRead> TextReader<R> {
                 }
                 let line = lines.number;
                 let object = lines.object().map_err(|error| at(line, error.code(), &error))?;
-                // Of equal keys the last one counts.
+                // If a key occurs twice, the last value counts.
                 let mut values: HashMap<&str, Option<&str>> =
                     object.iter().map(|(key, value)| (key.as_str(), value.as_deref())).collect();
                 for (column, builder) in columns.iter().zip(builders) {
@@ -110,7 +110,7 @@ fn read_record<R: BufRead>(reader: &mut RecordReader<R>) -> Result<bool, BatchEr
     })
 }
 
-/// Reads the names of the columns, which are those of the first file; `false` at the end of the file.
+/// Reads the header, whose names must be those of the first file; `false` at the end of the file.
 fn read_header<R: BufRead>(reader: &mut RecordReader<R>, columns: &[TextColumn]) -> Result<bool, BatchError> {
     if !read_record(reader)? {
         return Ok(false);

@@ -13,7 +13,7 @@ use crate::text_rows::{TextRow, pattern};
 /// Whether this build has the relational engine.
 const HAS_ENGINE: bool = cfg!(feature = "datafusion");
 
-/// A row of the answer.
+/// A row of the result.
 struct Listed {
     name: String,
     kind: &'static str,
@@ -59,7 +59,7 @@ fn aggregate_functions() -> impl Iterator<Item = Listed> {
     })
 }
 
-/// One row for each.
+/// One row for each function.
 fn window_functions() -> impl Iterator<Item = Listed> {
     let here = WINDOW_FUNCTIONS.iter().filter(|_| HAS_ENGINE);
     here.map(|entry| Listed {

@@ -1,4 +1,4 @@
-//! SHOW: lists of what the catalog, the session and the storage have. Those of the catalog show columns of system tables.
+//! SHOW: lists of objects of the catalog, the session and the storage. Lists of the catalog show columns of system tables.
 
 mod functions;
 mod indexes;
@@ -28,19 +28,19 @@ use crate::text_rows::{TextRow, text_columns, text_rows};
 
 /// A SHOW whose rows are texts.
 pub(super) trait Listing {
-    /// The labels of its columns.
+    /// The labels of the columns.
     fn labels(&self) -> &'static [&'static str];
 
-    /// What it shows, for EXPLAIN.
+    /// The subject of the list, for EXPLAIN.
     fn what(&self) -> String;
 
-    /// The object that it names, if it names one.
+    /// The object that the statement names, if it names one.
     fn target(&self) -> Option<Target<'_>> {
         None
     }
 
     /// # Errors
-    /// An object that is not there; a pattern that is none.
+    /// An object that does not exist; a pattern that is not valid.
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error>;
 }
 

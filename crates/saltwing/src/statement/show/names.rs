@@ -177,7 +177,7 @@ impl Listing for CreateSequence<'_> {
     }
 }
 
-/// The rows of a system table that a SHOW asks for; the columns are those of a schema and a name.
+/// The rows of a system table for a SHOW. The two columns have the schema and the name.
 fn shown(
     session: &Session,
     table: &dyn SystemTable,

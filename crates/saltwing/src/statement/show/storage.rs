@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::statement::{Effects, Privilege, Run, StatementKind, Target};
 use crate::storage::{show_storage, storage_columns};
 
-/// SHOW STORAGE: of a table, or of all.
+/// SHOW STORAGE: of a table, or of all tables.
 pub(crate) struct Storage<'a>(pub(crate) Option<&'a TableRef>);
 
 impl StatementKind for Storage<'_> {

@@ -7,10 +7,10 @@ use crate::Error;
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
-/// The rows of a system table in these of its columns, in its order.
+/// The rows of a system table, in its order, with these columns.
 ///
 /// # Errors
-/// The catalog's.
+/// Errors of the catalog.
 pub(super) fn system_rows(
     session: &Session,
     table: &dyn SystemTable,

@@ -28,7 +28,7 @@ impl Listing for Users {
     }
 }
 
-/// SHOW GRANTS: of a user, or of all that the session sees.
+/// SHOW GRANTS: of a user, or of all users that the session sees.
 pub(crate) struct Grants<'a>(pub(crate) Option<&'a Name>);
 
 impl Listing for Grants<'_> {
