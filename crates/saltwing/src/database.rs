@@ -24,18 +24,18 @@ impl Builder {
     /// Opens the database.
     ///
     /// # Errors
-    /// [`ErrorCode::Locked`] when it is open already, unless all are readers; [`ErrorCode::NotSupported`] for a
+    /// [`ErrorCode::Locked`] if the database is already open, unless all openings are for reading; [`ErrorCode::NotSupported`] for a
     /// newer format or another store; [`ErrorCode::Corrupt`]; [`ErrorCode::Io`].
     pub fn open(self) -> Result<Database, Error> {
         let kv = self.open_store()?;
         Database::start(kv, self)
     }
 
-    /// Opens a database over a store of tables that is not one of this crate's own. Of the options, those about files, the
-    /// layout of rows and the clock do not count. COMPACT, SHOW STORAGE, backups and checks are not possible.
+    /// Opens a database over a table store that is not part of this crate. Options for files, the layout of rows and the clock have
+    /// no effect. COMPACT, SHOW STORAGE, backups and checks are not possible.
     ///
     /// # Errors
-    /// As [`Builder::open`], and those of the store.
+    /// As [`Builder::open`]; errors of the store.
     pub fn open_over(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
         Database::over(tables, self)
     }
@@ -114,38 +114,44 @@ impl Database {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// A connection: settings of its own over the one database.
+    /// A new connection, with settings of its own.
     pub fn connect(&self) -> Connection {
         Connection { blocking: blocking::Connection { session: Session::new(self.shared.clone()) } }
     }
 
+    /// A number that changes with every change of definitions: of tables, indexes, views, sequences, schemas, users and grants. Caches of
+    /// `information_schema` can compare it. Rows and temporary tables do not change it.
+    pub fn definitions_version(&self) -> u64 {
+        self.shared.catalog.version()
+    }
+
     /// Notices about the opened database, one sentence each: repairs at opening, such as a torn end of the journal
-    /// after a crash, and guarantees that its store lacks. Nearly always empty.
+    /// after a crash, and guarantees that the store lacks. Nearly always empty.
     pub fn notices(&self) -> &[String] {
         &self.shared.notices
     }
 
-    /// The name of the store below.
+    /// The name of the key-value store.
     pub fn store_name(&self) -> &'static str {
         self.shared.tables.capabilities().name
     }
 
-    /// Deletes expired rows now, and what drops of tables left that failed after the tables were gone; returns how many rows had
+    /// Deletes expired rows now, and rows that remain of dropped tables whose removal failed; returns how many rows had
     /// expired.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     pub fn sweep(&self) -> Result<u64, Error> {
         self.shared.catalog.finish_drops()?;
         self.shared.storage.as_ref().map_or(Ok(0), |storage| Ok(storage.sweep()?))
     }
 
-    /// Brings everything to the disk, so that the next opening is fast. Dropping does the same, but tells no errors.
+    /// Writes everything to the disk, so that the next opening is fast. Dropping does the same, but reports no errors.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     pub fn close(self) -> Result<(), Error> {
-        // Only a writer merges the rows above the limits.
+        // Only a database open for writing merges the rows above the limits.
         match &self.shared.storage {
             Some(storage) if !self.shared.options.readonly => Ok(storage.close()?),
             _ => Ok(()),
@@ -153,10 +159,10 @@ impl Database {
     }
 }
 
-/// The directory, in that of the database, for the temporary files of sorts, joins and groups.
+/// The directory for temporary files of sorts, joins and groups, inside the database's directory.
 const SPILL_DIRECTORY: &str = "spill";
 
-/// Removes temporary files of a process that was killed. They are in nobody's way if that fails.
+/// Removes temporary files of a process that was killed. If that fails, the files do no harm.
 fn remove_leftovers(spill_directory: &Path) {
     match std::fs::remove_dir_all(spill_directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -259,7 +265,7 @@ mod tests {
         takes.iter().for_each(|sql| assert_eq!(code(&sql.replace("(4", "(5")), None, "{sql}"));
     }
 
-    /// A dropped table stays dropped: if its space cannot be freed now, a notice says so, and it is freed later.
+    /// A dropped table stays dropped: if its space cannot be freed now, the statement returns a notice, and the space is freed later.
     #[test]
     fn a_drop_or_truncate_does_not_fail_for_space() {
         for (sql, rest) in [("DROP TABLE t", vec![]), ("TRUNCATE TABLE t", vec!["t"])] {
@@ -288,7 +294,7 @@ mod tests {
         }
     }
 
-    /// On a full device an index is built by no statement, and dropped by one; a build that meets it leaves nothing.
+    /// On a full device no statement can build an index, and DROP INDEX works; a build that fails because the device fills leaves nothing.
     #[test]
     fn an_index_is_dropped_on_a_full_device() {
         let kv = FaultStore::new(MemoryStore::new(), Fault::None);
@@ -318,7 +324,7 @@ mod tests {
         assert!(states().is_empty() && database.check().unwrap().is_sound());
     }
 
-    /// The rows of temporary tables go with the connection: in the background, or at once if nothing works there.
+    /// The rows of temporary tables are removed at the end of the connection: in the background, or at once if there is no background thread.
     #[test]
     fn the_end_of_a_connection_frees_its_tables() {
         for every in [None, Some(std::time::Duration::from_secs(3600))] {
@@ -354,7 +360,7 @@ mod tests {
         }
     }
 
-    /// Its cost is linear in the blocks, not in the rows.
+    /// The cost of TRUNCATE is linear in the blocks, not in the rows.
     #[test]
     fn a_truncate_writes_little() {
         let kv = FaultStore::new(MemoryStore::new(), Fault::None);

@@ -36,7 +36,7 @@ impl ArrowRows {
         Self { columns, schema: OnceLock::new(), source, read, running }
     }
 
-    /// The same rows, of which those that are still to be read are read on the library's threads.
+    /// The same result, whose remaining rows are read on the library's threads.
     ///
     /// # Errors
     /// The threads cannot be started.
@@ -49,6 +49,14 @@ impl ArrowRows {
             self.source = BatchSource::Pooled(Box::new(PooledRows::start(shared, next, context)?));
         }
         Ok(self)
+    }
+
+    /// The same result, row by row.
+    pub fn into_rows(mut self) -> Rows {
+        let values = self.source.take_read().unwrap_or_else(|| RowValues::new(self.columns.len()));
+        let left = 0..values.rows();
+        let set = RowSet { columns: self.columns.clone(), cells: Cells::Values(values) };
+        Rows { batches: self, set: Arc::new(set), left }
     }
 
     /// The columns.
@@ -73,13 +81,13 @@ impl ArrowRows {
         stats
     }
 
-    /// Rows that the statement has written or deleted: those of an INSERT .. RETURNING. 0 of a query.
+    /// Rows that the statement has written or deleted, such as the rows of an INSERT .. RETURNING; 0 for a query.
     pub fn rows_affected(&self) -> u64 {
         self.running.as_ref().map_or(0, |running| running.rows_affected)
     }
 
-    /// The token of the next page, once the rows of a page (`SELECT .. LIMIT n AFTER token`) are read; `None` if nothing is
-    /// behind it, and of other statements.
+    /// The token of the next page, after all rows of a page (`SELECT .. LIMIT n AFTER token`) are read; `None` after the last page, and for
+    /// other statements.
     pub fn next_page(&self) -> Option<String> {
         self.running.as_ref()?.next_page()
     }
@@ -87,7 +95,7 @@ impl ArrowRows {
     /// The next batch, never an empty one; `None` at the end.
     ///
     /// # Errors
-    /// The error of the read or of the computation.
+    /// An error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         let batch = match self.source.reads() {
             true => {
@@ -106,12 +114,12 @@ impl ArrowRows {
     /// As [`ArrowRows::next`], blocking the thread.
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
         block_on(self.next())
     }
 
-    /// The batches as Arrow's reader of batches, which blocks the thread.
+    /// The batches as an Arrow [`RecordBatchReader`], which blocks the thread.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -135,23 +143,23 @@ impl ArrowRows {
         RecordBatchIterator::new(batches, schema)
     }
 
-    /// Whether nothing is left to be read, or to be said.
+    /// Whether no rows and no notices are left.
     fn is_at_end(&self) -> bool {
         self.running.is_none() && matches!(self.source, BatchSource::Values(None))
     }
 
-    /// Makes the statement that of the thread, if its rows are still to be read here.
+    /// Makes this statement the current one of the thread, if the thread must read its rows.
     fn enter(&self) -> Option<Entered> {
         let running = self.running.as_ref().filter(|_| self.source.reads())?;
         Some(running.context.enter())
     }
 
-    /// An error of the statement, with its text.
+    /// `error` with the statement's text.
     fn placed(&self, error: Error) -> Error {
         self.running.iter().fold(error, |error, running| running.failed(error))
     }
 
-    /// Makes the statement stop within a batch, from any thread.
+    /// A function that stops the statement within a batch, from any thread.
     pub fn canceller(&self) -> impl Fn() + Send + Sync + use<> {
         let context = self.running.as_ref().map(|running| running.context.clone());
         move || context.iter().for_each(ScanContext::cancel)
@@ -167,19 +175,15 @@ impl Drop for ArrowRows {
 /// The rows of a result, one by one. Dropping it stops the statement.
 pub struct Rows {
     batches: ArrowRows,
-    /// The rows that came last.
+    /// The current set of rows.
     set: Arc<RowSet>,
-    /// Those of them that are still to be given out.
+    /// The rows of `set` that the caller has not taken yet.
     left: Range<usize>,
 }
 
 impl Rows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let mut batches = ArrowRows::new(outcome);
-        let values = batches.source.take_read().unwrap_or_else(|| RowValues::new(batches.columns.len()));
-        let left = 0..values.rows();
-        let set = RowSet { columns: batches.columns.clone(), cells: Cells::Values(values) };
-        Self { batches, set: Arc::new(set), left }
+        ArrowRows::new(outcome).into_rows()
     }
 
     /// As [`ArrowRows::pooled`].
@@ -215,7 +219,7 @@ impl Rows {
     /// The next row; `None` at the end.
     ///
     /// # Errors
-    /// The error of the read or of the computation.
+    /// An error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
         if self.left.is_empty() && self.needs_batch()? {
             let batch = self.batches.next().await?;
@@ -227,7 +231,7 @@ impl Rows {
     /// As [`Rows::next`], blocking the thread.
     ///
     /// # Errors
-    /// As there.
+    /// Those of the async method.
     #[inline]
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
         if self.left.is_empty() && self.needs_batch()? {
@@ -240,7 +244,7 @@ impl Rows {
     /// The only row, if there is one, blocking the thread.
     ///
     /// # Errors
-    /// As [`Rows::next`]; more rows than one.
+    /// As [`Rows::next`]; more than one row.
     pub(crate) fn only<R: FromRow>(mut self) -> Result<Option<R>, Error> {
         let Some(row) = self.next_blocking()? else { return Ok(None) };
         match self.next_blocking()? {
@@ -252,14 +256,14 @@ impl Rows {
         }
     }
 
-    /// Whether the next row, or the end, comes with a batch.
+    /// Whether the next row, or the end, must come from a batch.
     fn needs_batch(&mut self) -> Result<bool, Error> {
         Ok(!self.batches.is_at_end() && !self.next_values()?)
     }
 
     /// Takes the next rows if they come as values; otherwise, and at the end, the caller takes a batch.
     fn next_values(&mut self) -> Result<bool, Error> {
-        // Rows that nobody holds any more give their place to the next ones.
+        // If the caller has dropped all rows of the set, its memory is used for the next rows.
         let fresh = || Arc::new(RowSet::of_values(&self.batches.columns));
         if Arc::get_mut(&mut self.set).is_none() {
             self.set = fresh();
@@ -289,7 +293,7 @@ impl Rows {
     }
 }
 
-/// Rows that came together.
+/// Rows that were read together.
 #[derive(Debug)]
 struct RowSet {
     columns: Arc<[ResultColumn]>,
@@ -304,7 +308,7 @@ enum Cells {
 }
 
 impl RowSet {
-    /// No rows yet, of values.
+    /// An empty set of values.
     fn of_values(columns: &Arc<[ResultColumn]>) -> Self {
         Self { columns: columns.clone(), cells: Cells::Values(RowValues::new(columns.len())) }
     }
@@ -327,11 +331,11 @@ pub struct Row {
     index: usize,
 }
 
-/// A column of a row: its place from 0, or its label in any case.
+/// A column of a row: its position from 0, or its label in any case.
 pub trait ColumnIndex {
-    /// The place.
+    /// The position of the column, from 0; `None` if there is no such column.
     fn place(&self, columns: &[ResultColumn]) -> Option<usize>;
-    /// For the error's text.
+    /// The column as error texts name it.
     fn describe(&self) -> String;
 }
 
@@ -367,10 +371,10 @@ impl ColumnIndex for &String {
 /// Types that a whole row can be read as: a tuple of up to twelve values, by position, a struct that derives `FromRow`, or the
 /// [`Row`] itself.
 pub trait FromRow: Sized {
-    /// The row, as this.
+    /// Converts the row.
     ///
     /// # Errors
-    /// Another number of columns than a tuple has; as [`Row::get`].
+    /// The row has another number of columns than the tuple; as [`Row::get`].
     fn from_row(row: &Row) -> Result<Self, Error>;
 }
 
@@ -417,12 +421,12 @@ impl Row {
     /// The row as a tuple: `let (host, up): (String, i64) = row.to()?`.
     ///
     /// # Errors
-    /// Another number of columns than the tuple has; as [`Row::get`].
+    /// The row has another number of columns than the tuple; as [`Row::get`].
     pub fn to<R: FromRow>(&self) -> Result<R, Error> {
         R::from_row(self)
     }
 
-    /// Refuses a row that has another number of columns.
+    /// Refuses a row whose number of columns is not `wanted`.
     #[doc(hidden)] // for derived implementations of `FromRow`
     pub fn check_width(&self, wanted: usize) -> Result<(), Error> {
         match self.columns().len() {
@@ -443,7 +447,7 @@ impl Row {
     /// A value as a Rust type; `Option` takes NULL.
     ///
     /// # Errors
-    /// No such column; a value that is none of the type; NULL where the type takes none.
+    /// No such column; a value that the type cannot hold; NULL for a type without NULL.
     #[inline]
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let Some((place, meta)) = column.place(self.columns()).and_then(|i| Some((i, self.columns().get(i)?))) else {
@@ -460,7 +464,7 @@ impl Row {
         }
     }
 
-    /// A value where it lies, without a copy: [`ValueRef::as_str`] is the text of a VARCHAR.
+    /// A reference to a value, without a copy: [`ValueRef::as_str`] is the text of a VARCHAR.
     ///
     /// ```
     /// # fn main() -> Result<(), saltwing::Error> {
@@ -474,7 +478,7 @@ impl Row {
     /// ```
     ///
     /// # Errors
-    /// No such column; a value that has no form: a broken invariant.
+    /// No such column; a value that cannot be represented: a broken invariant.
     pub fn get_ref(&self, column: impl ColumnIndex) -> Result<ValueRef<'_>, Error> {
         match column.place(self.columns()) {
             Some(place) => self.set.value(self.index, place),
@@ -494,7 +498,7 @@ impl Row {
     /// All values.
     ///
     /// # Errors
-    /// A value that has no form: a broken invariant.
+    /// A value that cannot be represented: a broken invariant.
     pub fn values(&self) -> Result<Vec<Value>, Error> {
         (0..self.columns().len()).map(|i| self.get(i)).collect()
     }

@@ -4,6 +4,7 @@
 
 use saltwing_sql::{Statement, parse_one_in};
 
+use crate::statement::{HasKind, InTransaction};
 use crate::{Dialect, Error};
 
 pub use saltwing_sql::{Lexeme, Parameter, STATEMENT_BYTES_MAX, lexemes, lexemes_in, quote_name, without_passwords};
@@ -17,6 +18,61 @@ pub enum CopyStream {
     Stdout,
 }
 
+/// The effect of a statement on stored data, as its kind tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementEffect {
+    /// It writes nothing that a transaction could not take back: queries, settings, transaction control.
+    None,
+    /// It writes rows. It may run in a transaction, unless that is read only.
+    Writes,
+    /// It changes definitions, files or stored blocks at once. It is refused in a transaction.
+    Immediate,
+}
+
+/// What the text of a statement tells without a table or a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementProperties {
+    /// What the statement does, in the words of PostgreSQL's command tags: `SELECT`, `INSERT`, `CREATE TABLE`.
+    pub tag: &'static str,
+    /// Whether it gives rows.
+    pub gives_rows: bool,
+    /// Its effect.
+    pub effect: StatementEffect,
+    /// The stream that a COPY reads or writes; `None` of a COPY of a file, and of other statements.
+    pub copy_stream: Option<CopyStream>,
+}
+
+/// The properties of a statement.
+///
+/// ```
+/// use saltwing::Dialect;
+/// use saltwing::syntax::{StatementEffect, properties};
+///
+/// let found = properties("UPSERT INTO t VALUES (1)", Dialect::Saltwing)?;
+/// assert_eq!((found.tag, found.gives_rows, found.effect), ("UPSERT", false, StatementEffect::Writes));
+/// assert_eq!(properties("DROP TABLE t", Dialect::Saltwing)?.effect, StatementEffect::Immediate);
+/// # Ok::<(), saltwing::Error>(())
+/// ```
+///
+/// # Errors
+/// A text that is not one statement.
+pub fn properties(sql: &str, dialect: Dialect) -> Result<StatementProperties, Error> {
+    let statement = parse_one_in(sql, dialect)?.statement;
+    let copy_stream = match &statement {
+        Statement::CopyFrom(copy) => copy.path().is_none().then_some(CopyStream::Stdin),
+        Statement::CopyTo(copy) => copy.path().is_none().then_some(CopyStream::Stdout),
+        _ => None,
+    };
+    Ok(statement.ask(|kind| {
+        let effect = match kind.in_transaction() {
+            InTransaction::Allowed => StatementEffect::None,
+            InTransaction::Writes => StatementEffect::Writes,
+            InTransaction::Refused { .. } => StatementEffect::Immediate,
+        };
+        StatementProperties { tag: kind.tag(), gives_rows: kind.gives_rows(), effect, copy_stream }
+    }))
+}
+
 /// The stream that a statement reads or writes; `None` of a COPY of a file, of other statements, and of a text that cannot be parsed.
 ///
 /// ```
@@ -27,11 +83,7 @@ pub enum CopyStream {
 /// assert_eq!(copy_stream("COPY t TO 'rows.csv'", Dialect::Saltwing), None);
 /// ```
 pub fn copy_stream(sql: &str, dialect: Dialect) -> Option<CopyStream> {
-    match parse_one_in(sql, dialect).ok()?.statement {
-        Statement::CopyFrom(copy) => copy.path().is_none().then_some(CopyStream::Stdin),
-        Statement::CopyTo(copy) => copy.path().is_none().then_some(CopyStream::Stdout),
-        _ => None,
-    }
+    properties(sql, dialect).ok()?.copy_stream
 }
 
 /// The parameters of a statement, each as often as it stands in the text, in the order of the text.

@@ -60,6 +60,14 @@ impl Database {
         self.verifier_of(self.user(user)?.as_deref(), user)
     }
 
+    /// Whether the database has users. A server lets clients in without a password if it has none.
+    ///
+    /// # Errors
+    /// The catalog's.
+    pub fn has_users(&self) -> Result<bool, Error> {
+        Ok(!self.shared.catalog.snapshot()?.users()?.is_empty())
+    }
+
     fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, Error> {
         Ok(self.shared.catalog.snapshot()?.user(name)?)
     }

@@ -431,3 +431,23 @@ fn subqueries_and_defaults_are_reads_and_draws() {
         assert_eq!(rows(&ann, "WITH secret AS (SELECT 1 AS k) SELECT k FROM secret"), ["1"]);
     }
 }
+
+#[test]
+fn a_server_learns_whether_there_are_users_and_whether_definitions_changed() {
+    let database = Database::memory().unwrap();
+    assert!(!database.has_users().unwrap());
+    let (owner, mut versions) = (database.connect().blocking(), vec![database.definitions_version()]);
+    let changes = "CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT); CREATE INDEX i ON t (v); CREATE VIEW w AS SELECT k FROM t WHERE k = 1;
+        CREATE SEQUENCE q; CREATE SCHEMA s; CREATE USER ann PASSWORD 'correct horse'; GRANT SELECT ON t TO ann; REVOKE SELECT ON t FROM ann;
+        COMMENT ON TABLE t IS 'x'; DROP VIEW w";
+    for change in changes.split(';') {
+        run(&owner, change);
+        versions.push(database.definitions_version());
+    }
+    assert!(versions.windows(2).all(|pair| pair[0] != pair[1]), "{versions:?}");
+    assert!(database.has_users().unwrap());
+    run(&owner, "UPSERT INTO t VALUES (1, 2)");
+    assert_eq!(versions.last(), Some(&database.definitions_version()));
+    run(&owner, "DROP USER ann");
+    assert!(!database.has_users().unwrap());
+}
