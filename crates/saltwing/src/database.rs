@@ -119,6 +119,11 @@ impl Database {
         Connection { blocking: blocking::Connection { session: Session::new(self.shared.clone()) } }
     }
 
+    /// Whether the database is open for reading alone ([`Builder::readonly`]).
+    pub fn is_readonly(&self) -> bool {
+        self.shared.options.readonly
+    }
+
     /// A number that changes with every change of definitions: of tables, indexes, views, sequences, schemas, users and grants. Caches of
     /// `information_schema` can compare it. Rows and temporary tables do not change it.
     pub fn definitions_version(&self) -> u64 {
