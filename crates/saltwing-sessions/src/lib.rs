@@ -1,0 +1,34 @@
+//! What the sessions of all protocols have in common.
+//!
+//! A server of one protocol accepts a connection and asks [`Sessions::arrive`] for a place. After the login, [`Arrival::log_in`] makes it a [`Session`]: the
+//! library's connection of its user, with a number by which it is listed and cancelled. Each statement runs under the guard that [`Session::begin`] gives:
+//! the guard is how a cancellation reaches the statement, how the list of sessions shows it, and what logs it if it is slow.
+//!
+//! | module | has |
+//! |---|---|
+//! | `limits` | the limits of a server, with their defaults |
+//! | `sessions` | the sessions of a process: admission, list, cancellation, stop |
+//! | `session` | one session and its running statement |
+//! | `failed_logins` | how long a client waits that has guessed passwords |
+//! | `refusal` | why a connection gets no session |
+//! | `phase` | how far the end of the process is |
+//!
+//! # Invariants
+//! * A place that [`Sessions::arrive`] counts is given back when the [`Arrival`], or the [`Session`] that it became, is dropped. A leak would refuse
+//!   connections for as long as the process runs.
+//! * A cancellation stops the statement that runs when it comes, and none that begins later.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
+
+mod failed_logins;
+mod limits;
+mod phase;
+mod refusal;
+mod session;
+mod sessions;
+
+pub use limits::Limits;
+pub use phase::Phase;
+pub use refusal::Refusal;
+pub use session::{RunningStatement, Session, SessionInfo, StatementInfo};
+pub use sessions::{Arrival, Login, Protocol, Sessions};

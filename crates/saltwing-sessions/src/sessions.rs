@@ -1,0 +1,362 @@
+//! The sessions of a process.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use saltwing::{Connection, Database, Error, ErrorCode};
+use tokio::sync::watch;
+
+use crate::failed_logins::FailedLogins;
+use crate::session::{Session, SessionInfo, Shared};
+use crate::{Limits, Phase, Refusal};
+
+/// The protocol of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// PostgreSQL's.
+    Postgres,
+    /// Avatica's, of Phoenix Query Server.
+    Avatica,
+    /// HTTP of the console.
+    Http,
+}
+
+impl Protocol {
+    /// Its word in logs, metrics and lists.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Avatica => "avatica",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// The user of a session after the login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Login {
+    /// The owner of a database without users: every client is.
+    Owner {
+        /// The name that the client gave.
+        name: String,
+    },
+    /// A user of the database, whose password was right.
+    User(String),
+}
+
+impl Login {
+    /// The name of the user.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Owner { name } | Self::User(name) => name,
+        }
+    }
+}
+
+/// The sessions of a process over one database. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions(pub(crate) Arc<Registry>);
+
+pub(crate) struct Registry {
+    database: Database,
+    limits: Limits,
+    phase: watch::Sender<Phase>,
+    connections: AtomicUsize,
+    /// Those after the login, by number.
+    sessions: Mutex<HashMap<u32, Weak<Shared>>>,
+    of_users: Mutex<HashMap<String, usize>>,
+    next_id: AtomicU32,
+    failed_logins: FailedLogins,
+}
+
+impl Sessions {
+    /// No sessions yet.
+    pub fn new(database: Database, limits: Limits) -> Self {
+        Self(Arc::new(Registry {
+            database,
+            limits,
+            phase: watch::Sender::new(Phase::Serving),
+            connections: AtomicUsize::new(0),
+            sessions: Mutex::default(),
+            of_users: Mutex::default(),
+            next_id: AtomicU32::new(1),
+            failed_logins: FailedLogins::default(),
+        }))
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.0.database
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// The phase, and its changes.
+    pub fn phase(&self) -> watch::Receiver<Phase> {
+        self.0.phase.subscribe()
+    }
+
+    /// The connections that are open, those before the login among them.
+    pub fn connections(&self) -> usize {
+        self.0.connections.load(SeqCst)
+    }
+
+    /// A place for a connection that has come in.
+    ///
+    /// # Errors
+    /// [`Refusal::TooManyConnections`], [`Refusal::ShuttingDown`].
+    pub fn arrive(&self, protocol: Protocol, peer: Option<SocketAddr>) -> Result<Arrival, Refusal> {
+        if *self.0.phase.borrow() != Phase::Serving {
+            return Err(Refusal::ShuttingDown);
+        }
+        let max = self.0.limits.connections_max;
+        let counted = self.0.connections.fetch_update(SeqCst, SeqCst, |open| (open < max).then_some(open + 1));
+        let labels = [("protocol", protocol.as_str())];
+        metrics::counter!("saltwing_server_connections_total", &labels).increment(1);
+        if counted.is_err() {
+            metrics::counter!("saltwing_server_connections_refused_total", &labels).increment(1);
+            tracing::warn!(target: "saltwing::server", protocol = protocol.as_str(), max, "connection refused: too many");
+            return Err(Refusal::TooManyConnections { max });
+        }
+        let place = Place { registry: self.0.clone() };
+        Ok(Arrival { place, protocol, peer })
+    }
+
+    /// Whether clients must log in as users: the database has some.
+    ///
+    /// # Errors
+    /// The catalog's.
+    pub fn has_users(&self) -> Result<bool, Error> {
+        self.0.database.has_users()
+    }
+
+    /// The sessions after their login, in the order of their numbers.
+    pub fn list(&self) -> Vec<SessionInfo> {
+        let sessions: Vec<Arc<Shared>> = self.0.sessions.lock().values().filter_map(Weak::upgrade).collect();
+        let mut list: Vec<SessionInfo> = sessions.iter().map(|session| session.info()).collect();
+        list.sort_unstable_by_key(|info| info.id);
+        list
+    }
+
+    /// Cancels the statement that a session runs, whoever wants it. Gives whether there is such a session.
+    pub fn cancel(&self, id: u32) -> bool {
+        let session = self.0.sessions.lock().get(&id).and_then(Weak::upgrade);
+        session.inspect(|session| session.cancel()).is_some()
+    }
+
+    /// Cancels the statement that a session runs, for a client that knows the session's secret. A wrong secret does nothing.
+    pub fn cancel_with_secret(&self, id: u32, secret: &[u8]) {
+        let session = self.0.sessions.lock().get(&id).and_then(Weak::upgrade);
+        match session.filter(|session| session.has_secret(secret)) {
+            Some(session) => session.cancel(),
+            None => {
+                tracing::warn!(target: "saltwing::server", session = id, "a cancellation without the session's secret")
+            }
+        }
+    }
+
+    /// Goes to the next phase. An earlier phase than the present one changes nothing.
+    pub fn enter(&self, phase: Phase) {
+        let is_new = self.0.phase.send_if_modified(|present| {
+            let is_later = phase > *present;
+            if is_later {
+                *present = phase;
+            }
+            is_later
+        });
+        if is_new && phase == Phase::Cancelling {
+            let sessions: Vec<Arc<Shared>> = self.0.sessions.lock().values().filter_map(Weak::upgrade).collect();
+            sessions.iter().for_each(|session| session.cancel());
+        }
+    }
+
+    /// Ends all sessions: those that wait for a statement at once, the others after `grace` at the latest. Gives whether all have ended
+    /// within another second after that.
+    pub async fn stop(&self, grace: Duration) -> bool {
+        self.enter(Phase::Draining);
+        if self.wait_for_end(grace).await {
+            return true;
+        }
+        tracing::warn!(target: "saltwing::server", sessions = self.connections(), "statements still run and are cancelled");
+        self.enter(Phase::Cancelling);
+        self.wait_for_end(Duration::from_secs(1)).await
+    }
+
+    async fn wait_for_end(&self, most: Duration) -> bool {
+        let deadline = Instant::now() + most;
+        while self.connections() > 0 {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        true
+    }
+}
+
+/// A counted connection; dropping it gives the place back.
+pub(crate) struct Place {
+    registry: Arc<Registry>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.registry.connections.fetch_sub(1, SeqCst);
+    }
+}
+
+/// A counted connection of a user; dropping it gives the place back.
+pub(crate) struct UserPlace {
+    registry: Arc<Registry>,
+    user: String,
+}
+
+impl Drop for UserPlace {
+    fn drop(&mut self) {
+        let mut of_users = self.registry.of_users.lock();
+        if let Some(count) = of_users.get_mut(&self.user) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                of_users.remove(&self.user);
+            }
+        }
+    }
+}
+
+impl Registry {
+    fn user_place(self: &Arc<Self>, user: &str) -> Result<UserPlace, Refusal> {
+        let key = user.to_lowercase();
+        let max = self.limits.connections_per_user_max;
+        let mut of_users = self.of_users.lock();
+        let count = of_users.entry(key.clone()).or_insert(0);
+        if *count >= max {
+            return Err(Refusal::TooManyOfUser { user: user.to_owned(), max });
+        }
+        *count += 1;
+        Ok(UserPlace { registry: self.clone(), user: key })
+    }
+
+    /// Lists a session under a number that no other one has.
+    fn enlist(&self, make: impl FnOnce(u32) -> Arc<Shared>) -> Arc<Shared> {
+        let mut sessions = self.sessions.lock();
+        let id = loop {
+            // Clients read it as a signed number; 0 means none.
+            let id = self.next_id.fetch_add(1, SeqCst) & 0x7fff_ffff;
+            if id != 0 && !sessions.contains_key(&id) {
+                break id;
+            }
+        };
+        let session = make(id);
+        sessions.insert(id, Arc::downgrade(&session));
+        session
+    }
+
+    pub(crate) fn remove(&self, id: u32) {
+        self.sessions.lock().remove(&id);
+    }
+}
+
+/// A connection before its login.
+pub struct Arrival {
+    place: Place,
+    protocol: Protocol,
+    peer: Option<SocketAddr>,
+}
+
+impl Arrival {
+    /// The client's address.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    /// Notes a wrong password, and gives the time to wait before the client is answered: it grows with the failures of its address.
+    pub fn note_wrong_password(&self, user: &str) -> Duration {
+        metrics::counter!("saltwing_server_failed_logins_total", "protocol" => self.protocol.as_str()).increment(1);
+        let delay =
+            self.peer.map_or(Duration::ZERO, |peer| self.place.registry.failed_logins.note(peer.ip(), Instant::now()));
+        let peer = self.peer.map(tracing::field::display);
+        tracing::warn!(target: "saltwing::server", protocol = self.protocol.as_str(), peer, user, ?delay, "wrong password");
+        delay
+    }
+
+    /// Checks a name and a password that the client sent as they are, and waits as [`Arrival::note_wrong_password`] says if they are wrong. A database without users
+    /// takes every name.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongPassword`]; [`Refusal::Database`].
+    pub async fn check_password(&self, user: &str, password: &str) -> Result<Login, Refusal> {
+        let database = self.place.registry.database.clone();
+        let (name, password) = (user.to_owned(), password.to_owned());
+        let checked = tokio::task::spawn_blocking(move || {
+            if !database.has_users()? {
+                return Ok(Login::Owner { name });
+            }
+            database.authenticate(&name, &password).map(|_| Login::User(name))
+        });
+        let checked = checked.await.map_err(|error| {
+            tracing::error!(target: "saltwing::server", %error, "the check of a password did not end");
+            Refusal::ShuttingDown
+        })?;
+        match checked {
+            Ok(login) => Ok(login),
+            Err(error) if error.code() == ErrorCode::InvalidPassword => {
+                tokio::time::sleep(self.note_wrong_password(user)).await;
+                Err(Refusal::WrongPassword { user: user.to_owned() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The session of a client whose login is right.
+    ///
+    /// # Errors
+    /// [`Refusal::TooManyOfUser`]; [`Refusal::ShuttingDown`]; [`Refusal::Database`], among others if the user was dropped meanwhile.
+    pub fn log_in(self, login: Login) -> Result<Session, Refusal> {
+        let registry = self.place.registry.clone();
+        if *registry.phase.borrow() != Phase::Serving {
+            return Err(Refusal::ShuttingDown);
+        }
+        let user_place = registry.user_place(login.name())?;
+        let connection = self.connection(&login)?;
+        if let Some(peer) = self.peer {
+            registry.failed_logins.forget(peer.ip());
+        }
+        let secret = crate::session::secret()?;
+        let shared = registry.enlist(|id| {
+            Arc::new(Shared::new(
+                id,
+                secret,
+                &connection,
+                self.protocol,
+                self.peer,
+                login.name(),
+                registry.limits.slow_statement,
+            ))
+        });
+        // A phase that came meanwhile has not seen this session.
+        if *registry.phase.borrow() == Phase::Cancelling {
+            registry.remove(shared.id());
+            return Err(Refusal::ShuttingDown);
+        }
+        Ok(Session::new(registry, shared, connection, login, self.place, user_place))
+    }
+
+    fn connection(&self, login: &Login) -> Result<Connection, Refusal> {
+        let registry = &self.place.registry;
+        let connection = match login {
+            Login::Owner { .. } => registry.database.connect(),
+            Login::User(name) => registry.database.connect_as(name)?,
+        };
+        Ok(connection.with_settings(|settings| {
+            settings.statement_timeout = registry.limits.statement_timeout;
+            settings.transaction_timeout = registry.limits.transaction_timeout;
+        }))
+    }
+}
