@@ -20,7 +20,7 @@ use sqlparser::ast;
 use crate::check::add_checks;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::generated::{check_generated, generated_default};
-use crate::identity::{OwnSequence, identity_default, own_sequences, take_free_names};
+use crate::identity::{OwnSequence, identity_default, own_sequences, settle_names, take_free_names};
 use crate::key_expression::{self, KeyItem};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
@@ -43,11 +43,13 @@ pub struct BoundTable {
 }
 
 impl BoundTable {
-    /// With names of sequences that are free in the catalog, for those that the statement does not name.
+    /// With names as the catalog has them: a table or sequence of the default schema has no schema in its name, and the sequences that the
+    /// statement does not name have free names.
     ///
     /// # Errors
     /// That of the catalog.
     pub fn with_free_names(mut self, catalog: &dyn CatalogReader) -> Result<Self> {
+        settle_names(&mut self.def, &mut self.sequences, catalog)?;
         take_free_names(&mut self.def, &mut self.sequences, catalog)?;
         Ok(self)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
-use saltwing_sql::statement::{Delete, OnConflict, RowSource, Upsert};
+use saltwing_sql::statement::{Delete, Hint, OnConflict, RowSource, Upsert};
 use saltwing_sql::{ColumnName, DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, interrupt, number, typing};
 use sqlparser::ast::{LimitClause, Query};
@@ -16,6 +16,7 @@ use crate::condition::conditions;
 use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::{check_not_generated, is_generated};
+use crate::hint::canonical_hints;
 use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
@@ -168,6 +169,8 @@ pub struct BoundDelete {
     pub table: Arc<Table>,
     /// Another name for it: an alias, or a view.
     pub alias: Option<String>,
+    /// The hints of the statement, by the names that definitions have.
+    pub hints: Vec<Hint>,
     /// Which rows.
     pub rows: DeletedRows,
 }
@@ -387,7 +390,8 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
         },
     };
     let alias = alias.or_else(|| view.map(|view| view.def.name.name.clone()));
-    Ok(BoundDelete { table: target.table, alias, rows })
+    let hints = canonical_hints(&statement.hints, catalog)?.into_owned();
+    Ok(BoundDelete { table: target.table, alias, hints, rows })
 }
 
 /// The rows that a DELETE deletes.

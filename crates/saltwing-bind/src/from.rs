@@ -156,8 +156,10 @@ impl QueryBinder<'_> {
             Ok(table) => table,
             Err(error) => {
                 self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
-                let may_be_arrow = schema.is_none() && declared.is_empty() && error.is_absence();
+                let may_be_arrow = declared.is_empty() && error.is_absence() && self.is_default(here.as_deref())?;
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
+                // A file has no schema.
+                let arrow = arrow.filter(|_| schema.is_none() || !self.catalog.is_file(&name.value));
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {
                     return Err(not_past(span).into());
@@ -171,7 +173,9 @@ impl QueryBinder<'_> {
                         self.ids.opaque.put(column.index, field.data_type().clone());
                     }
                 }
-                return Ok(external(ExternalSource::Arrow(table), columns, alias, span));
+                let is_public = alias.is_none() && self.names.is_public(&TableName::bare(&table.name), self.catalog)?;
+                let (relation, scope) = external(ExternalSource::Arrow(table), columns, alias, span);
+                return Ok((relation, scope.public(is_public)));
             }
         };
         self.note_read(&table.def().name);
@@ -180,6 +184,7 @@ impl QueryBinder<'_> {
             None => (table, None),
         };
         let named_at = alias.map_or(span, alias_span);
+        let is_public = alias.is_none() && self.names.is_public(&table.def().name, self.catalog)?;
         let alias = alias.map(|alias| alias.name.value.clone());
         let first_column = self.ids.take(table.width());
         self.note_source(&table.def().name, || {
@@ -195,7 +200,12 @@ impl QueryBinder<'_> {
             }
             _ => Scope::of_scan(&scan, named_at),
         };
-        self.with_dynamic_columns(scan, scope, &declared)
+        self.with_dynamic_columns(scan, scope.public(is_public), &declared)
+    }
+
+    /// Whether a name with this schema, if it has one, is of the default schema.
+    fn is_default(&self, schema: Option<&str>) -> Result<bool> {
+        schema.map_or(Ok(true), |schema| Ok(self.catalog.canonical_schema(schema)?.is_empty()))
     }
 
     /// New columns of these names and types, with whether they can be NULL.

@@ -4,9 +4,11 @@
 //! statement is slow or refused: so it is an error. Phoenix's hints are accepted, and change nothing: how a
 //! statement is read follows from its conditions.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use saltwing_catalog::{CatalogReader, PUBLIC_SCHEMA};
 use saltwing_sql::statement::{CopySource, CopyTo, Hint, RowSource};
 use saltwing_sql::{Name, Statement, TableRef};
 use saltwing_types::suggest;
@@ -73,6 +75,27 @@ pub fn check_hints(statement: &Statement) -> Result<()> {
     Ok(())
 }
 
+/// The hints, with the names of tables as definitions have them: `t` for `public.t` of the default schema.
+///
+/// # Errors
+/// That of the catalog.
+pub fn canonical_hints<'h>(hints: &'h [Hint], catalog: &dyn CatalogReader) -> Result<Cow<'h, [Hint]>> {
+    let mut canonical = Cow::Borrowed(hints);
+    for (place, hint) in hints.iter().enumerate() {
+        for (arg, name) in hint.args.iter().enumerate() {
+            let Some((schema, table)) = name.text.rsplit_once('.') else { continue };
+            let known = match catalog.canonical_schema(schema)? {
+                known if known.len() == schema.len() => continue,
+                "" => table.to_owned(),
+                known => format!("{known}.{table}"),
+            };
+            let name = canonical.to_mut().get_mut(place).and_then(|hint| hint.args.get_mut(arg));
+            name.into_iter().for_each(|name| name.text.clone_from(&known));
+        }
+    }
+    Ok(canonical)
+}
+
 fn unknown(hint: &Hint) -> BindError {
     let known = PHOENIX_HINTS.into_iter().chain([FULL_SCAN]);
     let help = match suggest(&hint.name.text, known) {
@@ -112,7 +135,7 @@ fn hints_of(statement: &Statement) -> &[Hint] {
 /// The tables that a statement names.
 #[derive(Default)]
 struct Tables {
-    /// By name, by name with schema, by alias: in lower case.
+    /// By name, by name with schema (one without a schema also as of `public`), by alias: in lower case.
     lower: HashSet<String>,
     /// As written, each once.
     listed: Vec<String>,
@@ -172,6 +195,9 @@ impl Tables {
             return;
         }
         self.lower.extend(lower.rsplit('.').next().map(str::to_owned));
+        if !lower.contains('.') {
+            self.lower.insert(format!("{PUBLIC_SCHEMA}.{lower}"));
+        }
         self.lower.insert(lower);
         if !self.listed.contains(&plain) {
             self.listed.push(plain);

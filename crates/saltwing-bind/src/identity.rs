@@ -1,6 +1,6 @@
 //! Identity columns: each counts with a sequence of its own.
 
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, canonical_name};
 use saltwing_sql::statement::{ColumnSpec, CreateSequence, IdentitySpec};
 use saltwing_sql::{Name, TableRef};
 use saltwing_types::table::{DefaultDef, DefaultKind, IdentityDef};
@@ -79,6 +79,33 @@ pub(crate) fn own_sequences(def: &TableDef, specs: &[ColumnSpec]) -> Result<Vec<
     Ok(sequences)
 }
 
+/// Gives a table and its sequences their canonical names.
+///
+/// # Errors
+/// That of the catalog.
+pub(crate) fn settle_names(
+    def: &mut TableDef,
+    sequences: &mut [OwnSequence],
+    catalog: &dyn CatalogReader,
+) -> Result<()> {
+    def.name = canonical_name(catalog, def.name.clone())?;
+    for sequence in sequences {
+        let name = canonical_name(catalog, sequence.def.name.clone())?;
+        put_sequence(def, sequence, name);
+    }
+    Ok(())
+}
+
+/// Gives a sequence a name, also in the definition of its column.
+fn put_sequence(def: &mut TableDef, sequence: &mut OwnSequence, name: TableName) {
+    if let Some(column) = def.columns.get_mut(sequence.column)
+        && let Some(identity) = column.identity().cloned()
+    {
+        column.default = Some(of_sequence(IdentityDef { sequence: name.clone(), ..identity }));
+    }
+    sequence.def.name = name;
+}
+
 /// Gives sequences that the statement does not name a free name, with a number appended if need be, as Postgres does.
 pub(crate) fn take_free_names(
     def: &mut TableDef,
@@ -98,13 +125,8 @@ pub(crate) fn take_free_names(
                 || lookups.view(schema, name).is_some()
         };
         let free = TableName { name: free_name(&name, is_taken), schema: schema.clone() };
-        if let Some(column) = def.columns.get_mut(sequence.column)
-            && let Some(identity) = column.identity().cloned()
-        {
-            column.default = Some(of_sequence(IdentityDef { sequence: free.clone(), ..identity }));
-        }
         taken.push(free.clone());
-        sequence.def.name = free;
+        put_sequence(def, sequence, free);
     }
     lookups.finish()
 }

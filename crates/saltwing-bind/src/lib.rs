@@ -117,7 +117,7 @@ pub use engine::{
 pub use error::{BindError, BindErrorKind, Result, if_bound};
 pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
-pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
+pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, canonical_hints, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
 pub use index_text::{index_text, parts_text};
 pub use lower::{GivenTypes, LowerError, Lowerer, ParamValues, Params, comparison_operator, constant};

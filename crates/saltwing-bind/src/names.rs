@@ -6,13 +6,16 @@
 //! SELECT .. FROM v                                       t, never a temporary table      s.u
 //! ATTACH .. AS other; SELECT .. FROM other.v             other.t                         "other.s".u
 //! ```
+//!
+//! The catalog resolves `public.t` itself. Names before columns are resolved here: `public.t.k` is a column of a table of the default schema.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::{CatalogError, CatalogReader, attached_schema, optional};
-use saltwing_types::ViewDef;
+use saltwing_catalog::{CatalogError, CatalogReader, PUBLIC_SCHEMA, attached_schema, optional};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{TableName, ViewDef};
 use sqlparser::ast::ObjectName;
 
 use crate::error::Result;
@@ -64,6 +67,15 @@ impl<'a> Names<'a> {
                 Some(Cow::Owned(attached_schema(alias, schema.filter(|schema| !schema.is_empty()))))
             }
         }
+    }
+
+    /// Whether `public` is a name of the schema of a table or view, where a query with these names stands.
+    ///
+    /// # Errors
+    /// That of the catalog.
+    pub(crate) fn is_public(self, object: &TableName, catalog: &dyn CatalogReader) -> Result<bool> {
+        let Some(public) = self.schema(Some(PUBLIC_SCHEMA), &object.name, catalog) else { return Ok(false) };
+        Ok(is_same_name(catalog.canonical_schema(&public)?, object.schema.as_deref().unwrap_or_default()))
     }
 
     /// The view that a name means, if it is one.

@@ -11,6 +11,7 @@ use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier
 
 use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::hint::canonical_hints;
 use crate::lower::{LowerError, Params};
 use crate::names::Names;
 use crate::plain_query::unbound_clause;
@@ -77,6 +78,7 @@ impl BoundWith<'_> {
     ) -> Result<RootQuery> {
         let Self { catalog, engine, params, names } = self;
         let ids = ColumnIds::new(engine);
+        let hints = canonical_hints(state.root.hints(), catalog)?;
         let binder = QueryBinder {
             catalog,
             params,
@@ -85,7 +87,7 @@ impl BoundWith<'_> {
             view: None,
             names,
             ids: &ids,
-            hints: state.root.hints(),
+            hints: &hints,
             ctes: None,
             outer: None,
         };

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_catalog::PUBLIC_SCHEMA;
 use saltwing_types::suggest;
 use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{ColumnDef, ColumnRef, Span, SqlType, TableDef, TableName, ViewDef};
@@ -51,6 +52,8 @@ struct ScopeRelation {
     alias: Option<String>,
     /// The schema of a view, or of what is no table of a store.
     schema: Option<String>,
+    /// Whether `public` is a name of its schema.
+    is_public: bool,
     /// The columns that the statement declares for rows of a table.
     dynamic: Vec<DynamicOutput>,
     /// Where the statement gives it this name.
@@ -170,6 +173,7 @@ impl Scope {
                 columns,
                 alias,
                 schema: None,
+                is_public: false,
                 dynamic: Vec::new(),
                 span,
                 is_nullable: false,
@@ -183,7 +187,14 @@ impl Scope {
     pub(crate) fn called(mut self, schema: Option<String>, name: String) -> Self {
         for relation in &mut self.relations {
             (relation.schema, relation.alias) = (schema.clone(), Some(name.clone()));
+            relation.is_public = false;
         }
+        self
+    }
+
+    /// The same columns of a table or view under its own name, with `public` as a name of its schema if it is one.
+    pub(crate) fn public(mut self, is_public: bool) -> Self {
+        self.relations.iter_mut().for_each(|relation| relation.is_public = is_public);
         self
     }
 
@@ -670,8 +681,7 @@ impl ScopeRelation {
                 fit(is_same_name(name, alias), if self.schema.is_none() { Fit::Whole } else { Fit::WithoutSchema })
             }
             ([schema, name], Some(alias), _) => {
-                let is_schema = self.schema.as_ref().is_some_and(|own| is_same_name(own, schema));
-                fit(is_schema && is_same_name(name, alias), Fit::Whole)
+                fit(self.is_schema(self.schema.as_deref(), schema) && is_same_name(name, alias), Fit::Whole)
             }
             ([name], None, Columns::Table(table, _)) => {
                 let TableName { schema, name: table } = &table.def().name;
@@ -679,11 +689,15 @@ impl ScopeRelation {
             }
             ([schema, name], None, Columns::Table(table, _)) => {
                 let TableName { schema: of_table, name: table } = &table.def().name;
-                let is_schema = of_table.as_deref().is_some_and(|own| is_same_name(own, schema));
-                fit(is_schema && is_same_name(name, table), Fit::Whole)
+                fit(self.is_schema(of_table.as_deref(), schema) && is_same_name(name, table), Fit::Whole)
             }
             _ => Fit::Other,
         }
+    }
+
+    /// Whether a name is that of its schema.
+    fn is_schema(&self, own: Option<&str>, name: &str) -> bool {
+        self.is_public && is_same_name(name, PUBLIC_SCHEMA) || own.is_some_and(|own| is_same_name(own, name))
     }
 
     /// The name, with its schema, by which expressions may call it; a query may have none.

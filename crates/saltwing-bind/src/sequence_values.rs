@@ -12,7 +12,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params, constant};
 use crate::scope::Scope;
 use crate::sequence_collector::{SequenceCollector, around_value, takes_values};
-use crate::tree::{ColumnIds, SequenceUse, SequenceUses};
+use crate::tree::{ColumnIds, SequenceUse, SequenceUses, set_beside_another};
 
 /// What a row does to a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,20 @@ impl SequenceUse {
             };
         }
         Ok(action)
+    }
+}
+
+impl SequenceAction {
+    /// What a row does that does both, by two names of one sequence.
+    ///
+    /// # Errors
+    /// One of them sets the value.
+    pub fn and(self, other: Self) -> Result<Self> {
+        match (self, other) {
+            (Self::Set(..), _) | (_, Self::Set(..)) => Err(set_beside_another()),
+            (Self::Repeat, action) | (action, Self::Repeat) => Ok(action),
+            (Self::Take(_), Self::Take(count)) => Ok(taking(self, count)),
+        }
     }
 }
 

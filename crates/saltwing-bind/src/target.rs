@@ -11,6 +11,7 @@ use saltwing_types::{ColumnDef, Value};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
+use crate::names::Names;
 use crate::resolve::table_of;
 use crate::scope::Scope;
 use crate::view::WrittenView;
@@ -21,6 +22,8 @@ pub(crate) struct Target {
     pub(crate) table: Arc<Table>,
     /// The view through which they are.
     pub(crate) view: Option<Box<WrittenView>>,
+    /// Whether `public` is a name of its schema.
+    is_public: bool,
 }
 
 impl Target {
@@ -32,34 +35,41 @@ impl Target {
         let (schema, bare) = name.parts();
         let placed = |error| BindError::from(error).at(Some(name.span()));
         let absent = match table_of(catalog, schema, bare) {
-            Ok(table) => return Ok(Self::of_table(table)),
+            Ok(table) => {
+                let is_public = Names::Statement.is_public(&table.def().name, catalog)?;
+                return Ok(Self { is_public, ..Self::of_table(table) });
+            }
             Err(error) if error.is_absence() => error,
             Err(error) => return Err(placed(error)),
         };
         let view = catalog.view(schema, bare).map_err(placed)?.ok_or_else(|| placed(absent))?;
         let view = WrittenView::of(view, name.span(), catalog)?;
-        Ok(Self { table: view.table.clone(), view: Some(Box::new(view)) })
+        let is_public = Names::Statement.is_public(&view.def.name, catalog)?;
+        Ok(Self { table: view.table.clone(), view: Some(Box::new(view)), is_public })
     }
 
     pub(crate) fn of_table(table: Arc<Table>) -> Self {
-        Self { table, view: None }
+        Self { table, view: None, is_public: false }
     }
 
     /// The columns that a statement may name, but for dynamic ones.
     pub(crate) fn scope(&self, alias: Option<String>) -> Scope {
-        match &self.view {
+        let is_public = self.is_public && alias.is_none();
+        let scope = match &self.view {
             None => Scope::of(self.table.clone(), alias),
             Some(view) => Scope::of(self.table.clone(), None).under_view(&view.def, alias).shown_by(&view.def),
-        }
+        };
+        scope.public(is_public)
     }
 
     /// All columns of the table, also those that the view does not show: a key has them.
     pub(crate) fn scope_of_keys(&self) -> Scope {
         let scope = Scope::of(self.table.clone(), None);
-        match &self.view {
+        let scope = match &self.view {
             None => scope,
             Some(view) => scope.under_view(&view.def, None),
-        }
+        };
+        scope.public(self.is_public)
     }
 
     /// The dynamic columns that a statement may name: those of the view, and those that it declares.

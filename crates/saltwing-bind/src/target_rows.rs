@@ -150,7 +150,8 @@ impl QueryBinder<'_> {
         self.note_read(&table.def().name);
         let (alias, first_column) = (named.alias.map(|alias| alias.text.clone()), self.ids.take(table.width()));
         let scan = Scan { table, as_of: None, alias, span, first_column, hints: self.hints.to_vec() };
-        let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span)));
+        let is_public = named.alias.is_none() && self.names.is_public(&scan.table.def().name, self.catalog)?;
+        let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span))).public(is_public);
         self.with_dynamic_columns(scan, scope, named.dynamic)
     }
 }

@@ -63,7 +63,8 @@ impl QueryBinder<'_> {
                     // A query in its database calls it so.
                     Some(_) => table_name(name).and_then(|(schema, _)| schema.map(str::to_owned)),
                 };
-                Scope::of_named(output, schema, view.name.name.clone(), Some(span))
+                let is_public = self.names.is_public(&view.name, self.catalog)?;
+                Scope::of_named(output, schema, view.name.name.clone(), Some(span)).public(is_public)
             }
         };
         Ok((relation, scope))
@@ -92,7 +93,8 @@ impl QueryBinder<'_> {
         let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span)));
         let (relation, scope) = self.with_dynamic_columns(scan, scope, &known)?;
         let conditions = if is_written { Vec::new() } else { written.conditions_from(first_column) };
-        Ok((relation.filtered(conditions), scope.under_view(view, name).shown_by(view)))
+        let is_public = name.is_none() && self.names.is_public(&view.name, self.catalog)?;
+        Ok((relation.filtered(conditions), scope.under_view(view, name).shown_by(view).public(is_public)))
     }
 
     /// Counts one more view; the size of the statement and the views around its parts.

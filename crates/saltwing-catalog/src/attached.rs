@@ -3,6 +3,7 @@
 //! ```text
 //! ATTACH 'dir' AS other      other.t     the table or view t
 //!                            other.s.t   the same in the schema s; "other.s" is one schema in names
+//!                            other.public.t   other.t, unless the database has a schema public
 //! ```
 
 use std::collections::BTreeMap;
@@ -13,13 +14,15 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{TableName, ViewDef, ViewUse};
 
 use crate::definitions::key;
-use crate::{CatalogError, CatalogReader};
+use crate::{CatalogError, CatalogReader, PUBLIC_SCHEMA};
 
 /// A snapshot of the tables and views of another database, under names that begin with its alias.
 pub struct AttachedTables {
     alias: String,
     /// The directory, as given to ATTACH.
     path: String,
+    /// Whether the database has a schema `public` of its own.
+    has_public: bool,
     /// The tables by lower-case schema, with the alias before it, and name.
     tables: BTreeMap<(String, String), Arc<Table>>,
     /// The views, by the same keys. Their queries have the names of their own database.
@@ -59,7 +62,8 @@ impl AttachedTables {
         };
         let tables = catalog.tables()?.iter().map(table).collect();
         let views = catalog.views()?.iter().map(view).collect();
-        Ok(Self { alias: alias.to_owned(), path, tables, views })
+        let has_public = !catalog.canonical_schema(PUBLIC_SCHEMA)?.is_empty();
+        Ok(Self { alias: alias.to_owned(), path, has_public, tables, views })
     }
 
     /// The alias, which precedes the names of the tables.
@@ -77,7 +81,16 @@ impl AttachedTables {
         is_same_name(schema.split_once('.').map_or(schema, |(alias, _)| alias), &self.alias)
     }
 
+    /// As [`CatalogReader::canonical_schema`], of this database or one of its schemas.
+    pub(crate) fn canonical<'s>(&self, schema: &'s str) -> &'s str {
+        match schema.split_once('.') {
+            Some((alias, own)) if is_same_name(own, PUBLIC_SCHEMA) && !self.has_public => alias,
+            _ => schema,
+        }
+    }
+
     pub(crate) fn resolve(&self, schema: &str, name: &str) -> Result<Arc<Table>, CatalogError> {
+        let schema = self.canonical(schema);
         let wanted = key(Some(schema), name);
         if let Some(table) = self.tables.get(&wanted) {
             return Ok(table.clone());
@@ -93,7 +106,7 @@ impl AttachedTables {
     }
 
     pub(crate) fn view(&self, schema: &str, name: &str) -> Option<&Arc<ViewDef>> {
-        self.views.get(&key(Some(schema), name))
+        self.views.get(&key(Some(self.canonical(schema)), name))
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = &Arc<ViewDef>> {

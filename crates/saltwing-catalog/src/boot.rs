@@ -153,6 +153,7 @@ impl Catalog {
     pub(crate) fn create_table(&self, mut def: TableDef, sequences: Vec<SequenceDef>) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
+        view.settle(&mut def.name);
         view.check_free(&def.name)?;
         let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
         self.put_schema_of(&mut view, &mut *writes, &mut ids, &mut def.name)?;
@@ -246,8 +247,22 @@ impl Catalog {
 
     pub(crate) fn create_schema(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        if view.knows_schema(name) {
+        let view = self.definitions();
+        if view.canonical(name).is_empty() {
+            return Err(CatalogError::DefaultSchemaExists(name.into()));
+        }
+        self.add_schema(Definitions::clone(&view), name)
+    }
+
+    pub(crate) fn restore_schema(&self, name: &str) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        self.add_schema(Definitions::clone(&self.definitions()), name)
+    }
+
+    /// Adds a schema. The caller must hold the lock of changes.
+    fn add_schema(&self, mut view: Definitions, name: &str) -> Result<(), CatalogError> {
+        let lower = name.to_lowercase();
+        if lower == INFORMATION_SCHEMA || view.schemas.contains_key(&lower) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
         let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);

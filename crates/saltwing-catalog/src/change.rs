@@ -79,10 +79,14 @@ pub enum CatalogChange<'a> {
     },
     /// Drops views, which may use each other. Errors: [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`].
     DropViews(DropList<'a>),
-    /// Adds a schema of this name. Errors: [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`].
+    /// Adds a schema of this name. Errors: [`CatalogError::DuplicateSchema`], [`CatalogError::DefaultSchemaExists`],
+    /// [`CatalogError::ReservedName`].
     CreateSchema(&'a str),
+    /// Adds a schema of another catalog, which may be called [`PUBLIC_SCHEMA`](crate::PUBLIC_SCHEMA) if an earlier version made it. It comes
+    /// before the objects in it. Errors: [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`].
+    RestoreSchema(&'a str),
     /// Drops empty schemas; the names in the list are without a schema part. Errors: [`CatalogError::NoSuchSchema`],
-    /// [`CatalogError::SchemaNotEmpty`].
+    /// [`CatalogError::SchemaNotEmpty`], [`CatalogError::DefaultSchema`].
     DropSchemas(DropList<'a>),
     /// Adds a user; grants on objects that do not exist are left out. Errors: [`CatalogError::DuplicateUser`].
     CreateUser {
@@ -101,7 +105,7 @@ pub enum CatalogChange<'a> {
     /// Drops a user with its grants. Errors: [`CatalogError::NoSuchUser`].
     DropUser(&'a str),
     /// Adds privileges of users on an object. Errors: [`CatalogError::NoSuchUser`]; [`CatalogError::NoSuchTable`],
-    /// [`CatalogError::NoSuchSchema`].
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::DefaultSchemaGrant`].
     Grant(GrantList<'a>),
     /// Removes privileges of users that were granted on exactly this object. Errors: as for a grant.
     Revoke(GrantList<'a>),

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, Grants, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema, KeySource, ObjectId,
-    Privilege, Rebuild, ScramVerifier, SequenceDef, SequencePosition, SortOrder, SqlType, TableDef, TableId, TableName,
-    UserDef, ViewColumn, ViewDef, ViewUse,
+    ColumnDef, ColumnRef, Expr, GrantedObject, Grants, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema,
+    KeySource, ObjectId, Privilege, Rebuild, ScramVerifier, SequenceDef, SequencePosition, SortOrder, SqlType,
+    TableDef, TableId, TableName, UserDef, ViewColumn, ViewDef, ViewUse,
 };
 
 use crate::{
     CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, GivenObject, GrantList,
-    change, optional,
+    PUBLIC_SCHEMA, change, optional,
 };
 
 /// Opens an empty catalog.
@@ -27,6 +27,8 @@ pub type Open<'a> = &'a dyn Fn() -> Arc<dyn CatalogStore>;
 pub fn check(open: Open<'_>) {
     a_snapshot_stays_as_it_was(&*open());
     names_match_in_any_case_and_clash_in_any_case(&*open());
+    public_is_the_default_schema(&*open());
+    a_schema_public_of_an_earlier_version_is_meant(&*open());
     what_is_missing_is_told_from_what_is_there(&*open());
     a_change_of_an_earlier_state_is_refused(&*open());
     changes_at_the_same_time_are_all_made(&*open());
@@ -204,6 +206,90 @@ fn names_match_in_any_case_and_clash_in_any_case(catalog: &dyn CatalogStore) {
     assert_eq!(code(create_view(catalog, ViewDef { uses: Vec::new(), ..view }, false)), "duplicate_table");
     let schema = |name| catalog.apply(CatalogChange::CreateSchema(name)).map_err(|failed| failed.error);
     assert_eq!((code(schema("sales")), code(schema("information_schema"))), ("duplicate_schema", "duplicate_schema"));
+}
+
+/// All spellings of `public`.
+fn spellings() -> impl Iterator<Item = String> {
+    (0..1 << PUBLIC_SCHEMA.len()).map(|upper: usize| {
+        let letters = PUBLIC_SCHEMA.chars().enumerate();
+        letters.map(|(place, it)| if upper >> place & 1 == 1 { it.to_ascii_uppercase() } else { it }).collect()
+    })
+}
+
+fn apply(catalog: &dyn CatalogStore, change: CatalogChange<'_>) -> Result<(), CatalogError> {
+    catalog.apply(change).map(drop).map_err(|failed| failed.error)
+}
+
+fn sequence(catalog: &dyn CatalogStore, schema: Option<&str>, name: &str) -> Result<(), CatalogError> {
+    let (def, position) = (sequence_def(schema, name), sequence_def(schema, name).beginning());
+    apply(catalog, CatalogChange::CreateSequence { def, position })
+}
+
+fn public_is_the_default_schema(catalog: &dyn CatalogStore) {
+    create_user(catalog, user_def("ann")).unwrap();
+    create_table(catalog, table_def(None, "orders")).unwrap();
+    for public in spellings() {
+        let public = Some(public.as_str());
+        let made = create_table(catalog, table_def(public, "t")).unwrap();
+        assert_eq!(made.def().name, TableName::bare("t"));
+        sequence(catalog, public, "q").unwrap();
+        let name = TableName { schema: public.map(str::to_owned), name: "v".into() };
+        let uses = vec![ViewUse { name: TableName { name: "t".into(), ..name.clone() }, columns: vec!["k".into()] }];
+        create_view(catalog, ViewDef { name, uses, ..view_def("v", "t", &["k"]) }, false).unwrap();
+        let snapshot = catalog.snapshot().unwrap();
+        for schema in [None, public, Some("")] {
+            assert_eq!(snapshot.resolve(schema, "T").unwrap().def().object_id, made.def().object_id);
+            assert_eq!(snapshot.sequence(schema, "q").unwrap().name, TableName::bare("q"));
+            assert_eq!(snapshot.view(schema, "v").unwrap().unwrap().name, TableName::bare("v"));
+            assert_eq!(code(create_table(catalog, table_def(schema, "t"))), "duplicate_table");
+            assert_eq!(code(sequence(catalog, schema, "v")), "duplicate_table");
+        }
+        match snapshot.resolve(public, "order").unwrap_err() {
+            CatalogError::NoSuchTable { name, nearest } => {
+                assert_eq!((name.as_str(), nearest.as_deref()), ("order", Some("orders")));
+            }
+            other => panic!("{other}"),
+        }
+        let public = public.unwrap();
+        assert!(snapshot.has_schema(public).unwrap() && snapshot.canonical_schema(public).unwrap().is_empty());
+        assert_eq!(code(apply(catalog, CatalogChange::CreateSchema(public))), "duplicate_schema");
+        let named = [(None, public)];
+        let dropped = DropList { if_exists: true, ..drop_list(&named) };
+        assert_eq!(code(apply(catalog, CatalogChange::DropSchemas(dropped))), "invalid_definition");
+        let on_schema = grant(catalog, &[Privilege::Select], GivenObject::Schema(public), &["ann"]);
+        assert_eq!(code(on_schema.map_err(|failed| failed.error)), "not_supported");
+        grant(catalog, &[Privilege::Select], GivenObject::Relation((Some(public), "t")), &["ann"]).unwrap();
+        assert_eq!(grants(catalog, "ann"), [format!("SELECT on {:?}", GrantedObject::Relation(TableName::bare("t")))]);
+        let privileges = [Privilege::Select].into_iter().collect();
+        let revoked = GrantList { privileges, object: GivenObject::Relation((None, "t")), users: &["ann"] };
+        apply(catalog, CatalogChange::Revoke(revoked)).unwrap();
+        assert!(grants(catalog, "ann").is_empty());
+        assert_eq!(code(drop_table(catalog, (Some(public), "t"), Dependents::Refuse)), "dependents");
+        apply(catalog, CatalogChange::TruncateTables(&[(Some(public), "t")])).unwrap();
+        drop_table(catalog, (Some(public), "t"), Dependents::Drop).unwrap();
+        apply(catalog, CatalogChange::DropSequences(drop_list(&[(Some(public), "q")]))).unwrap();
+        assert!(schemas(catalog).is_empty() && names(catalog) == ["orders"]);
+    }
+}
+
+fn a_schema_public_of_an_earlier_version_is_meant(catalog: &dyn CatalogStore) {
+    apply(catalog, CatalogChange::RestoreSchema("Public")).unwrap();
+    assert_eq!(code(apply(catalog, CatalogChange::RestoreSchema("public"))), "duplicate_schema");
+    let default = create_table(catalog, table_def(None, "t")).unwrap();
+    for public in spellings() {
+        let public = Some(public.as_str());
+        let own = create_table(catalog, table_def(public, "t")).unwrap();
+        assert_eq!(own.def().name.to_string(), "Public.t");
+        let snapshot = catalog.snapshot().unwrap();
+        assert_eq!(snapshot.canonical_schema(public.unwrap()).unwrap(), public.unwrap());
+        assert_eq!(snapshot.resolve(None, "t").unwrap().def().object_id, default.def().object_id);
+        assert_eq!(snapshot.resolve(public, "t").unwrap().def().object_id, own.def().object_id);
+        drop_table(catalog, (public, "t"), Dependents::Refuse).unwrap();
+    }
+    assert_eq!(code(apply(catalog, CatalogChange::CreateSchema("public"))), "duplicate_schema");
+    apply(catalog, CatalogChange::DropSchemas(drop_list(&[(None, "PUBLIC")]))).unwrap();
+    let found = catalog.snapshot().unwrap().resolve(Some("public"), "t").unwrap();
+    assert_eq!(found.def().object_id, default.def().object_id);
 }
 
 fn what_is_missing_is_told_from_what_is_there(catalog: &dyn CatalogStore) {

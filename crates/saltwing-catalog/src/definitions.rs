@@ -28,7 +28,8 @@ pub trait CatalogReader: Send + Sync {
     /// [`CatalogError::IsView`]; [`CatalogError::SystemTable`] for each name in [`INFORMATION_SCHEMA`]; errors of the store.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
 
-    /// The registered batches of this name, in any case, if no stored table has it.
+    /// The registered batches of this name, in any case, if no stored table has it. A temporary table of this name hides them only from
+    /// statements that name no schema: these resolve the name first.
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
         let _ = name;
         None
@@ -40,7 +41,17 @@ pub trait CatalogReader: Send + Sync {
         false
     }
 
-    /// Whether there is a schema of this name, in any case.
+    /// The schema that a statement means by a name, as definitions have it: `""` for the default schema, which statements call
+    /// [`PUBLIC_SCHEMA`](crate::PUBLIC_SCHEMA) unless the catalog has a schema of this name; `other` for `other.public` of an attached
+    /// database. All other names are returned unchanged, whether there is such a schema or not.
+    ///
+    /// Lookups accept either name. A caller that compares names itself, or looks for grants, needs the canonical one.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError>;
+
+    /// Whether there is a schema of this name, in any case. The default schema is one.
     ///
     /// # Errors
     /// Errors of the store.
@@ -158,13 +169,14 @@ impl CatalogReader for Definitions {
     }
 
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
-        if let Some(table) = self.tables.get(&key(schema, name)) {
+        let key = self.key_of(schema, name);
+        if let Some(table) = self.tables.get(&key) {
             return Ok(table.clone());
         }
         if schema.is_some_and(|schema| schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)) {
             return Err(CatalogError::SystemTable(format!("{INFORMATION_SCHEMA}.{}", name.to_lowercase())));
         }
-        if let Some(view) = self.views.get(&key(schema, name)) {
+        if let Some(view) = self.views.get(&key) {
             return Err(CatalogError::IsView(view.name.to_string()));
         }
         let tables = self.tables.values().map(|table| &table.def().name);
@@ -178,7 +190,7 @@ impl CatalogReader for Definitions {
     }
 
     fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
-        if let Some(sequence) = self.sequences.get(&key(schema, name)) {
+        if let Some(sequence) = self.sequences.get(&self.key_of(schema, name)) {
             return Ok(sequence.clone());
         }
         let (name, nearest) = self.nearest(schema, name, self.sequences.values().map(|sequence| &sequence.name))?;
@@ -190,7 +202,7 @@ impl CatalogReader for Definitions {
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
-        Ok(self.views.get(&key(schema, name)).cloned())
+        Ok(self.views.get(&self.key_of(schema, name)).cloned())
     }
 
     fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
@@ -199,6 +211,10 @@ impl CatalogReader for Definitions {
 
     fn has_views(&self) -> bool {
         !self.views.is_empty()
+    }
+
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        Ok(self.canonical(schema))
     }
 
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
@@ -240,8 +256,8 @@ pub fn optional<T>(found: Result<T, CatalogError>) -> Result<Option<T>, CatalogE
 
 impl Definitions {
     pub(crate) fn knows_schema(&self, schema: &str) -> bool {
-        let lower = schema.to_lowercase();
-        lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
+        let lower = self.canonical(schema).to_lowercase();
+        lower.is_empty() || lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
     }
 
     /// The requested name, which does not exist, and the nearest existing one.
@@ -259,10 +275,11 @@ impl Definitions {
         {
             return Err(CatalogError::NoSuchSchema(schema.into()));
         }
-        let asked = TableName { schema: schema.map(str::to_owned), name: name.into() }.to_string();
-        let names: Vec<String> = names.map(ToString::to_string).collect();
-        let nearest = saltwing_types::suggest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
-        Ok((asked, nearest))
+        let mut requested = TableName { schema: schema.map(str::to_owned), name: name.into() };
+        self.settle(&mut requested);
+        let (requested, names) = (requested.to_string(), names.map(ToString::to_string).collect::<Vec<_>>());
+        let nearest = saltwing_types::suggest(&requested, names.iter().map(String::as_str)).map(str::to_owned);
+        Ok((requested, nearest))
     }
 
     /// # Errors

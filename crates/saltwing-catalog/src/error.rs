@@ -135,6 +135,15 @@ pub enum CatalogError {
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
+    /// A new schema would have the name of the default schema.
+    #[error("schema {0} exists already: it is the default schema")]
+    DefaultSchemaExists(String),
+    /// The default schema cannot be dropped.
+    #[error("{0} is the default schema, which every database has")]
+    DefaultSchema(String),
+    /// Privileges on all objects of the default schema, which grants do not have.
+    #[error("no privileges are granted on the whole default schema {0}")]
+    DefaultSchemaGrant(String),
     /// A view of an attached database that cannot be read from outside.
     #[error("{0} is a view of an attached database that reads more than tables and views of its database")]
     AttachedView(String),
@@ -228,14 +237,16 @@ impl CatalogError {
                 ErrorCode::InvalidDefinition
             }
             Self::Changed(_) => ErrorCode::Conflict,
-            Self::NoSession(_) => ErrorCode::NotSupported,
+            Self::NoSession(_) | Self::DefaultSchemaGrant(_) => ErrorCode::NotSupported,
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
             Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
             Self::NoSuchUser { .. } => ErrorCode::NoSuchUser,
             Self::DuplicateUser { .. } => ErrorCode::DuplicateUser,
-            Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
-            Self::SchemaNotEmpty { .. } | Self::ReservedName(_) | Self::AliasWithDot(_) => ErrorCode::InvalidDefinition,
+            Self::DuplicateSchema(_) | Self::DefaultSchemaExists(_) => ErrorCode::DuplicateSchema,
+            Self::SchemaNotEmpty { .. } | Self::DefaultSchema(_) | Self::ReservedName(_) | Self::AliasWithDot(_) => {
+                ErrorCode::InvalidDefinition
+            }
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => ErrorCode::NotSupported,
             Self::UnreadableDefinition { .. } | Self::Corrupt(_) => ErrorCode::Corrupt,
             Self::Table(error) => error.code(),
@@ -290,6 +301,7 @@ impl CatalogError {
             Self::SequenceOutside { .. } => Some("RESTART WITH n starts inside".into()),
             Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
             Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
+            Self::DefaultSchemaGrant(_) => Some("GRANT .. ON t for one object, or ON DATABASE for all".into()),
             Self::ReservedName(name) if name.eq_ignore_ascii_case(TEMPORARY_SCHEMA) => {
                 Some("CREATE TEMPORARY TABLE t makes the table temp.t of this session".into())
             }

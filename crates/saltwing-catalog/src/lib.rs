@@ -17,6 +17,7 @@
 //! 4. A value of a sequence is reserved on the disk before it is returned (`sequences.rs`).
 //! 5. The objects that a view uses exist, and no view uses itself, directly or through other views (`views.rs`).
 //! 6. The grants on an object end with it, in the same commit: a later object of the same name has no grants (`users.rs`).
+//! 7. `public.t` in a statement and `t` in a definition are one name, unless the catalog has a schema `public` (`default_schema.rs`).
 //!
 //! Statements use a [`CatalogStore`] and its snapshots, each a [`CatalogReader`] (`store.rs`). [`Catalog`] is the implementation that
 //! stores its definitions in these rows.
@@ -29,6 +30,7 @@ mod boot;
 mod change;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod default_schema;
 mod definitions;
 mod earlier_format;
 mod error;
@@ -52,6 +54,7 @@ pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, Ar
 pub use attached::{AttachedTables, attached_schema};
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use change::{Applied, CatalogChange, ChangeError, Dependents, DropList, GivenName, GivenObject, GrantList};
+pub use default_schema::{PUBLIC_SCHEMA, canonical_name};
 pub use definitions::{CatalogReader, INFORMATION_SCHEMA, optional};
 pub use error::CatalogError;
 pub use readable::ReadableCatalog;

@@ -68,7 +68,14 @@ impl CatalogReader for Overlaid {
     }
 
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
-        self.stored.arrow_table(name).filter(|_| !self.hides(name))
+        self.stored.arrow_table(name)
+    }
+
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        match self.attached_of(Some(schema)) {
+            Some(attached) => Ok(attached.canonical(schema)),
+            None => self.stored.canonical_schema(schema),
+        }
     }
 
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {

@@ -171,10 +171,15 @@ impl Definitions {
     /// The spelling of an empty schema.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`].
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`], [`CatalogError::DefaultSchema`].
     fn empty_schema(&self, name: &str) -> Result<Arc<TableName>, CatalogError> {
         let lower = name.to_lowercase();
-        let Some(spelt) = self.schemas.get(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
+        let Some(spelt) = self.schemas.get(&lower) else {
+            return Err(match self.canonical(name).is_empty() {
+                true => CatalogError::DefaultSchema(name.into()),
+                false => CatalogError::NoSuchSchema(name.into()),
+            });
+        };
         let is_in = |(schema, _): &&(String, String)| *schema == lower;
         let tables = self.tables.keys().filter(is_in).count();
         let sequences = self.sequences.keys().filter(is_in).count();

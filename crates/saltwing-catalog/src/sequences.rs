@@ -19,7 +19,7 @@ use saltwing_types::sequence::stepped;
 use saltwing_types::{ObjectId, SequenceBlock, SequenceDef, SequencePosition, TableName, Value};
 
 use crate::boot::Catalog;
-use crate::definitions::{Definitions, key};
+use crate::definitions::Definitions;
 use crate::ids::NewIds;
 use crate::record::sequence as record;
 use crate::row::{defined_sequence, name_values};
@@ -30,6 +30,7 @@ impl Catalog {
     pub(crate) fn create_sequence(&self, mut def: SequenceDef, position: SequencePosition) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
+        view.settle(&mut def.name);
         view.check_free(&def.name)?;
         let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
         self.put_schema_of(&mut view, &mut *writes, &mut ids, &mut def.name)?;
@@ -91,6 +92,7 @@ impl Catalog {
         sequences: Vec<SequenceDef>,
     ) -> Result<(), CatalogError> {
         for mut def in sequences {
+            view.settle(&mut def.name);
             view.check_free(&def.name)?;
             self.put_schema_of(view, writes, ids, &mut def.name)?;
             def.id = ids.object()?;
@@ -108,7 +110,8 @@ impl Catalog {
         names: impl Iterator<Item = &'s TableName>,
     ) -> Result<(), CatalogError> {
         for name in names {
-            let Some(def) = view.sequences.remove(&key(name.schema.as_deref(), &name.name)) else { continue };
+            let key = view.key_of(name.schema.as_deref(), &name.name);
+            let Some(def) = view.sequences.remove(&key) else { continue };
             writes.delete(&self.own.sequences, self.sequence_key(&def.name)?)?;
             self.blocks.lock().remove(&def.id);
         }

@@ -33,6 +33,7 @@ impl CatalogStore for Catalog {
             CatalogChange::AlterView { def, version } => self.alter_view(def, version)?,
             CatalogChange::DropViews(list) => self.drop_views(&list)?,
             CatalogChange::CreateSchema(name) => self.create_schema(name)?,
+            CatalogChange::RestoreSchema(name) => self.restore_schema(name)?,
             CatalogChange::DropSchemas(list) => self.drop_schemas(&list)?,
             CatalogChange::CreateUser { def, secret } => self.create_user(def, secret)?,
             CatalogChange::AlterUser { name, verifier } => self.alter_user(name, verifier)?,

@@ -154,15 +154,18 @@ impl Definitions {
     /// The object that a grant names, as spelt in the catalog.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchSchema`], [`CatalogError::View`].
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchSchema`], [`CatalogError::DefaultSchemaGrant`].
     fn granted(&self, object: GivenObject<'_>) -> Result<GrantedObject, CatalogError> {
         match object {
             GivenObject::Database => Ok(GrantedObject::Database),
             GivenObject::Schema(name) => {
                 let spelt = self.schemas.get(&name.to_lowercase());
-                spelt
-                    .map(|schema| GrantedObject::Schema(schema.name.clone()))
-                    .ok_or_else(|| CatalogError::NoSuchSchema(name.to_owned()))
+                spelt.map(|schema| GrantedObject::Schema(schema.name.clone())).ok_or_else(|| {
+                    match self.canonical(name).is_empty() {
+                        true => CatalogError::DefaultSchemaGrant(name.to_owned()),
+                        false => CatalogError::NoSuchSchema(name.to_owned()),
+                    }
+                })
             }
             GivenObject::Relation((schema, name)) => {
                 let view = self.view(schema, name)?.map(|view| view.name.clone());

@@ -18,6 +18,8 @@ impl Catalog {
         let _one_by_one = self.changing.lock();
         let view = self.definitions();
         check_version(&view, &def.name, version)?;
+        view.settle(&mut def.name);
+        def.uses.iter_mut().for_each(|used| view.settle(&mut used.name));
         match view.views.get(&key(def.name.schema.as_deref(), &def.name.name)).filter(|_| replaces) {
             Some(replaced) => {
                 (def.id, def.name) = (replaced.id, replaced.name.clone());
@@ -37,7 +39,7 @@ impl Catalog {
         let view = self.definitions();
         check_version(&view, &def.name, version)?;
         let old = view.existing_view(def.name.schema.as_deref(), &def.name.name)?;
-        def.id = old.id;
+        (def.id, def.name) = (old.id, old.name.clone());
         for column in old.columns.iter().filter(|column| def.column_index(&column.name).is_none()) {
             view.check_unused(&old.name, &column.name)?;
         }

@@ -67,6 +67,10 @@ impl CatalogReader for VisibleCatalog {
         self.whole.arrow_table(name)
     }
 
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        self.whole.canonical_schema(schema)
+    }
+
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
         self.whole.has_schema(schema)
     }

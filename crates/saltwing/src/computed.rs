@@ -148,7 +148,7 @@ impl Computing<'_> {
         }
         let sequences = sequence_values(self.session, &uses, Params::NONE).map_err(failed)?;
         let taken =
-            if self.is_trial { sequences.first_values(rows) } else { sequences.of_rows(rows).map_err(failed)? };
+            if self.is_trial { sequences.first_values(rows)? } else { sequences.of_rows(rows).map_err(failed)? };
         let row = |(row, found): (usize, Vec<Value>)| {
             let taken: Vec<Value> =
                 taken.iter().filter_map(|values| values.get(row).copied().map(Value::Int)).collect();

@@ -195,6 +195,7 @@ mod tests {
     mod faults;
     mod index_expiry_faults;
     mod index_faults;
+    mod public_schema;
     mod system_tables;
 
     use saltwing_store::MemoryStore;

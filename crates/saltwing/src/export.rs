@@ -46,12 +46,14 @@ pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, 
             parts.push_back(Part::Rows(table.def().clone()));
         }
         ExportedObjects::Schema(name) => {
-            if !session.catalog()?.has_schema(&name.text)? {
+            let catalog = session.catalog()?;
+            if !catalog.has_schema(&name.text)? {
                 let error = Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", name.text));
                 return Err(error.at(Some(name.span)));
             }
-            let is_in = |of: &TableName| of.schema.as_ref().is_some_and(|schema| is_same_name(schema, &name.text));
-            export_all(session, Some(&name.text), is_in, &mut parts)?;
+            let schema = catalog.canonical_schema(&name.text)?;
+            let is_in = |of: &TableName| is_same_name(of.schema.as_deref().unwrap_or_default(), schema);
+            export_all(session, Some(schema), is_in, &mut parts)?;
         }
         ExportedObjects::All => export_all(session, None, |_| true, &mut parts)?,
     }

@@ -5,7 +5,8 @@
 //! 2. The result of a check holds for one user, one version of the definitions and one version of the grants.
 //! 3. A refusal of an object that the statement names comes before other errors of the statement, which may reveal what the object contains.
 //! 4. A transaction sees the objects at its beginning. The rights on them are the current ones, for the current names of the objects.
-//! 5. A user who may use a view needs no privilege on the objects that the view reads.
+//! 5. Objects are checked by their names in the catalog, so a grant holds for every name that a statement has for its object.
+//! 6. A user who may use a view needs no privilege on the objects that the view reads.
 
 use std::sync::Arc;
 
@@ -104,7 +105,7 @@ impl Rights {
             }
             Object::Temporary(_) => Ok(()),
             Object::Schema(name) if self.definitions.is_attached(&name.text) => Ok(()),
-            Object::Schema(name) => match self.user.grants.on_schema(&name.text).contains(privilege) {
+            Object::Schema(name) => match self.held_in(Some(&name.text))?.contains(privilege) {
                 true => Ok(()),
                 false => {
                     let granted_on = self.schema_or_database(Some(&name.text))?;
@@ -154,16 +155,14 @@ impl Rights {
         (written, span): (&TableName, Option<Span>),
         privilege: Privilege,
     ) -> Result<(), Error> {
-        let grants = &self.user.grants;
         let (held, granted_on) = match named {
             Named::Free => return Ok(()),
             Named::Stored(name, id) => (self.held_on(name, *id)?, relation_path(name)),
-            Named::OfProgram => (grants.on_database(), "DATABASE".to_owned()),
+            Named::OfProgram => (self.user.grants.on_database(), "DATABASE".to_owned()),
             // A privilege to create an object holds for the whole schema. All other statements report that the object does not exist.
             Named::Missing if privilege == Privilege::Ddl => {
                 let schema = written.schema.as_deref();
-                let held = schema.map_or_else(|| grants.on_database(), |schema| grants.on_schema(schema));
-                (held, self.schema_or_database(schema)?)
+                (self.held_in(schema)?, self.schema_or_database(schema)?)
             }
             Named::Missing => return Ok(()),
         };
@@ -190,8 +189,18 @@ impl Rights {
         })
     }
 
+    /// The privileges on all objects of a schema. Those on the default schema are those on the database.
+    fn held_in(&self, schema: Option<&str>) -> Result<Privileges, Error> {
+        let schema = schema.map(|schema| self.stored.canonical_schema(schema)).transpose()?;
+        Ok(match schema.filter(|schema| !schema.is_empty()) {
+            Some(schema) => self.user.grants.on_schema(schema),
+            None => self.user.grants.on_database(),
+        })
+    }
+
     /// The object that a GRANT for a new object in a schema must name: the schema if it exists, else the database.
     fn schema_or_database(&self, schema: Option<&str>) -> Result<String, Error> {
+        let schema = schema.map(|schema| self.stored.canonical_schema(schema)).transpose()?;
         Ok(match schema.filter(|schema| !schema.is_empty()) {
             Some(schema) if self.stored.has_schema(schema)? => schema_path(schema),
             _ => "DATABASE".to_owned(),
@@ -231,8 +240,9 @@ impl Rights {
         if let Some(sequence) = optional(catalog.sequence(schema, name))? {
             return Ok(Named::Stored(sequence.name.clone(), sequence.id));
         }
-        let is_bare = schema.is_none_or(str::is_empty);
-        Ok(match is_bare && catalog.arrow_table(name).is_some() {
+        let is_default =
+            schema.map_or(Ok(true), |schema| Ok::<_, Error>(catalog.canonical_schema(schema)?.is_empty()))?;
+        Ok(match is_default && catalog.arrow_table(name).is_some() {
             true => Named::OfProgram,
             false => Named::Missing,
         })

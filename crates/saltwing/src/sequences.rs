@@ -26,6 +26,8 @@ pub(crate) struct SequenceValues {
     catalog: Arc<dyn CatalogStore>,
     current: CurrentValues,
     draws: Vec<Draw>,
+    /// For each name of a sequence in the statement, the place of its draw: `s` and `public.s` are one sequence, with one value in a row.
+    places: Vec<usize>,
 }
 
 /// A sequence from which each row takes values.
@@ -41,14 +43,24 @@ impl SequenceValues {
         Ok(self.of_rows(1)?.into_iter().flatten().map(Value::Int).collect())
     }
 
-    /// Takes the values of `rows` rows: one column for each sequence.
+    /// Takes the values of `rows` rows: one column for each name of a sequence.
     pub(crate) fn of_rows(&self, rows: usize) -> Result<Vec<Vec<i64>>, Error> {
-        self.draws.iter().map(|draw| self.draw(draw, rows).map_err(|error| error.at(Some(draw.span)))).collect()
+        let draw = |draw: &Draw| self.draw(draw, rows).map_err(|error| error.at(Some(draw.span)));
+        self.by_name(self.draws.iter().map(draw).collect::<Result<_, Error>>()?)
     }
 
     /// The start values of the sequences, for `rows` rows. This takes no values.
-    pub(crate) fn first_values(&self, rows: usize) -> Vec<Vec<i64>> {
-        self.draws.iter().map(|draw| vec![draw.def.start; rows]).collect()
+    pub(crate) fn first_values(&self, rows: usize) -> Result<Vec<Vec<i64>>, Error> {
+        self.by_name(self.draws.iter().map(|draw| vec![draw.def.start; rows]).collect())
+    }
+
+    /// The column of each name, from the columns of the sequences.
+    fn by_name(&self, drawn: Vec<Vec<i64>>) -> Result<Vec<Vec<i64>>, Error> {
+        if self.places.len() == drawn.len() {
+            return Ok(drawn);
+        }
+        let missing = || Error::new(ErrorCode::Bug, "a name of a sequence has no values");
+        self.places.iter().map(|place| drawn.get(*place).cloned().ok_or_else(missing)).collect()
     }
 
     fn draw(&self, Draw { def, action, .. }: &Draw, rows: usize) -> Result<Vec<i64>, Error> {
@@ -185,7 +197,7 @@ pub(crate) fn sequence_values(
 ) -> Result<SequenceValues, Error> {
     let catalog = session.shared().catalog.clone();
     let snapshot = catalog.snapshot()?;
-    let mut draws = Vec::new();
+    let (mut draws, mut places) = (Vec::<Draw>::new(), Vec::new());
     for it in uses.iter() {
         let span = it.name.span();
         let (schema, name) = it.name.parts();
@@ -199,9 +211,14 @@ pub(crate) fn sequence_values(
             let error = Error::new(ErrorCode::NotSupported, text).with_phoenix(Some(1216));
             return Err(error.at(Some(span)).with_help(Some("take them one by one with NEXT VALUE FOR")));
         }
-        draws.push(Draw { def, action, span });
+        let known = draws.iter().position(|draw| draw.def.id == def.id);
+        places.push(known.unwrap_or(draws.len()));
+        match known.and_then(|place| draws.get_mut(place)) {
+            Some(draw) => draw.action = draw.action.and(action).map_err(|error| error.at(Some(span)))?,
+            None => draws.push(Draw { def, action, span }),
+        }
     }
-    Ok(SequenceValues { catalog, current: session.current_values.clone(), draws })
+    Ok(SequenceValues { catalog, current: session.current_values.clone(), draws, places })
 }
 
 fn may_take_values(session: &Session) -> Result<(), Error> {

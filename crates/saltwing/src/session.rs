@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
-use saltwing_bind::{StatementQuery, view_places};
+use saltwing_bind::{StatementQuery, canonical_hints, view_places};
 use saltwing_catalog::{CatalogReader, CatalogStore, VisibleCatalog};
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
@@ -367,7 +367,8 @@ impl Session {
 
     /// The guard for a query.
     pub(crate) fn guard_of(&self, query: StatementQuery<'_>, catalog: &dyn CatalogReader) -> Result<Guard, Error> {
-        Ok(Guard { views: view_places(query, catalog)?, ..self.guard(query.hints()) })
+        let hints = canonical_hints(query.hints(), catalog)?;
+        Ok(Guard { views: view_places(query, catalog)?, ..self.guard(&hints) })
     }
 
     /// The dialect of the session's statements.

@@ -46,6 +46,7 @@ pub use self::as_of::AsOf;
 pub(crate) use self::as_of::{no_time, time_of};
 pub use self::draw::SequenceDraw;
 pub use self::rows::Rows;
+pub(crate) use self::sequence_uses::set_beside_another;
 pub use self::sequence_uses::{SequenceUse, SequenceUses};
 
 /// A query, bound.

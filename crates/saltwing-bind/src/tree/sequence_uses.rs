@@ -52,9 +52,13 @@ impl SequenceUses {
         known.calls.push(call);
         let sets = known.calls.iter().any(|call| call.verb == SequenceVerb::Set);
         if sets && known.calls.len() > 1 {
-            let text = "SETVAL is the only use of its sequence in a statement".to_owned();
-            return Err(BindError::from(BindErrorKind::Syntax(text)).at(Some(known.name.span())));
+            return Err(set_beside_another().at(Some(known.name.span())));
         }
         Ok(known.column.clone())
     }
+}
+
+/// The error of SETVAL beside another use of its sequence.
+pub(crate) fn set_beside_another() -> BindError {
+    BindErrorKind::Syntax("SETVAL is the only use of its sequence in a statement".to_owned()).into()
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_bind::{BindError, Params, create_table, create_view, query};
-use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_catalog::{CatalogError, CatalogReader, PUBLIC_SCHEMA};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::CreateView;
 use saltwing_types::table::is_same_name;
@@ -30,8 +30,14 @@ struct Definitions {
     views: Vec<Arc<ViewDef>>,
 }
 
+/// These definitions have no schema `public` of their own.
+fn canonical(schema: &str) -> &str {
+    if is_same_name(schema, PUBLIC_SCHEMA) { "" } else { schema }
+}
+
 fn is_named(name: &TableName, schema: Option<&str>, wanted: &str) -> bool {
-    is_same_name(&name.name, wanted) && name.schema.as_deref().map(str::to_lowercase) == schema.map(str::to_lowercase)
+    let schema = canonical(schema.unwrap_or_default());
+    is_same_name(&name.name, wanted) && is_same_name(name.schema.as_deref().unwrap_or_default(), schema)
 }
 
 impl CatalogReader for Definitions {
@@ -43,6 +49,10 @@ impl CatalogReader for Definitions {
         let missing = || CatalogError::NoSuchTable { name: name.to_owned(), nearest: None };
         let found = self.tables.iter().find(|table| is_named(&table.def().name, schema, name));
         found.cloned().ok_or_else(missing)
+    }
+
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        Ok(canonical(schema))
     }
 
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {

@@ -167,6 +167,19 @@ fn a_drop_that_was_cut_short_is_finished() {
     again.finish_drops().unwrap();
 }
 
+/// An earlier version may have made a schema with the name of the default schema.
+#[test]
+fn a_stored_schema_public_is_meant_after_each_opening() {
+    let kv = memory();
+    create_table(&boot(&kv), def(None, "t")).unwrap();
+    plant(&kv, 2, vec![Value::text("Public"), Value::Null]);
+    create_table(&boot(&kv), def(Some("public"), "t")).unwrap();
+    assert_eq!(names(&boot(&kv)), ["t", "Public.t"]);
+    drop_table(&boot(&kv), (Some("PUBLIC"), "t"), Dependents::Refuse).unwrap();
+    boot(&kv).apply(CatalogChange::DropSchemas(drop_list(&[(None, "public")]))).unwrap();
+    assert_eq!(boot(&kv).snapshot().unwrap().resolve(Some("public"), "t").unwrap().def().name, TableName::bare("t"));
+}
+
 /// A temporary table is before the stored one of its name, and no two catalogs have one version.
 #[test]
 fn temporary_tables_lie_over_the_catalog_of_a_session() {

@@ -34,6 +34,10 @@ impl CatalogReader for WithFiles {
         self.files.contains_key(&name.to_lowercase())
     }
 
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        self.catalog.canonical_schema(schema)
+    }
+
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
         self.catalog.has_schema(schema)
     }

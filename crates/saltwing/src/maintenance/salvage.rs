@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use saltwing_access::{Budget, Durability, Examine, OldRow, RowChange, ScanContext, Table, TableError, WriteBatch};
 use saltwing_bind::{index_text, table_path};
-use saltwing_catalog::{CatalogChange, CatalogError};
+use saltwing_catalog::{CatalogChange, CatalogError, PUBLIC_SCHEMA, ReadableCatalog};
 use saltwing_sql::quote_name;
 use saltwing_store::{Access, LeftOut};
-use saltwing_types::table::TableHistory;
+use saltwing_types::table::{TableHistory, is_same_name};
 use saltwing_types::{ErrorCode, IndexState, TableDef, TableName};
 
 use super::check::{Fault, Source};
@@ -90,8 +90,8 @@ impl Copying<'_> {
     pub(super) fn run(mut self) -> Result<SalvageReport, Error> {
         self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
         let catalog = &self.target.shared.catalog;
-        for schema in &self.source.catalog.schemas {
-            catalog.apply(CatalogChange::CreateSchema(&schema.name))?;
+        for schema in schemas(&self.source.catalog) {
+            catalog.apply(CatalogChange::RestoreSchema(schema))?;
         }
         for (def, position) in &self.source.catalog.sequences {
             let change = CatalogChange::CreateSequence { def: def.clone(), position: *position };
@@ -223,6 +223,20 @@ impl Copying<'_> {
         self.report.tables.push(SalvagedTable { name, rows });
         Ok(())
     }
+}
+
+/// The schemas to create before the objects in them. Without its own schema, an object in a schema `public` would be one in the default schema,
+/// so that schema is created also if its definition is lost.
+fn schemas(source: &ReadableCatalog) -> Vec<&str> {
+    let is_public = |schema: &&str| is_same_name(schema, PUBLIC_SCHEMA);
+    let mut schemas: Vec<&str> = source.schemas.iter().map(|schema| schema.name.as_str()).collect();
+    if !schemas.iter().any(is_public) {
+        let tables = source.tables.iter().map(|table| &table.def().name);
+        let sequences = source.sequences.iter().map(|(def, _)| &def.name);
+        let names = tables.chain(sequences).chain(source.views.iter().map(|view| &view.name));
+        schemas.extend(names.filter_map(|name| name.schema.as_deref()).find(is_public));
+    }
+    schemas
 }
 
 /// Damage of the store's own files. Reading the rows shows which tables are concerned.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::{Budget, ScanContext};
+use saltwing_catalog::CatalogChange;
 use saltwing_store::{Bytes, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::SPACES;
 use saltwing_types::{ErrorCode, Value};
@@ -162,6 +163,41 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
                 assert_eq!((report.lost.len(), report.mended.is_empty()), (0, false), "{place}");
             }
         }
+    }
+}
+
+/// Its tables are not those of the default schema, also if only they are left of it.
+#[test]
+fn a_schema_public_of_an_earlier_version_stays_one() {
+    let store = MemoryStore::new();
+    let builder = || Database::memory_builder().sweep_every(None);
+    let database = Database::start(Arc::new(store.clone()), builder()).unwrap();
+    database.shared.catalog.apply(CatalogChange::RestoreSchema("Public")).unwrap();
+    let connection = database.connect().blocking();
+    for sql in [
+        "CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)",
+        "CREATE TABLE public.t (k BIGINT PRIMARY KEY, v VARCHAR)",
+        "UPSERT INTO t VALUES (1, 'default')",
+        "UPSERT INTO public.t VALUES (1, 'own')",
+    ] {
+        connection.execute(sql, ()).unwrap();
+    }
+    drop((connection, database));
+    for is_lost in [false, true] {
+        let context = ScanContext::new(Budget::default());
+        let mut source = Source::open(Arc::new(store.clone()), builder().clock, &context).unwrap();
+        if is_lost {
+            source.catalog.schemas.clear();
+        }
+        let target = builder().open().unwrap();
+        let copying = Copying { source: &source, target: &target, context, report: SalvageReport::default() };
+        let report = copying.run().unwrap();
+        assert_eq!(report.lost, vec![]);
+        let connection = target.connect().blocking();
+        let found =
+            |sql: &str| connection.query(sql, ()).unwrap().map(|row| row?.values()).collect::<Result<Vec<_>, _>>();
+        assert_eq!(found("SELECT v FROM public.t WHERE k = 1").unwrap(), [[Value::text("own")]]);
+        assert_eq!(found("SELECT v FROM t WHERE k = 1").unwrap(), [[Value::text("default")]]);
     }
 }
 

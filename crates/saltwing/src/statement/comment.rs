@@ -31,9 +31,10 @@ impl StatementKind for Comment {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let commented = commented(self, &*describer.catalog()?)?;
+        let catalog = describer.catalog()?;
+        let commented = commented(self, &*catalog)?;
         let mut description = Description::default();
-        description.touch(Target::relation(&commented.name, Privilege::Ddl));
+        description.touch(Target::relation(&commented.name, Privilege::Ddl), &*catalog)?;
         Ok(description)
     }
 

@@ -94,9 +94,9 @@ fn access(statement: &Delete, session: &Session, bound: BoundDelete) -> Result<O
     let access = plan(AccessRequest {
         alias: bound.alias,
         span: Some(statement.table.span()),
-        hints: &statement.hints,
+        hints: &bound.hints,
         ..AccessRequest::of(&bound.table, conditions)
     })?;
-    let guard = Guard { verb: HintVerb::Delete, ..session.guard(&statement.hints) };
+    let guard = Guard { verb: HintVerb::Delete, ..session.guard(&bound.hints) };
     Ok(Some(access.with_overrides(&guard)))
 }

@@ -27,10 +27,20 @@ pub(crate) fn describe_statement(
     let mut describer = Describer::new(session, Purpose::Judge, (parameters, types));
     let mut description = described(&mut describer, statement)?;
     description.tag = statement.ask(|kind| kind.tag());
+    let catalog = describer.catalog()?;
     description.parameters = describer.types.into_types(parameters);
-    for_each_target(statement, &mut |target| description.touch(target));
-    describer.reads.into_iter().for_each(|read| description.read(read));
-    describer.sequences.iter().for_each(|name| description.touch(Target::relation(name, Privilege::Upsert)));
+    let mut touched = Ok(());
+    for_each_target(statement, &mut |target| {
+        if touched.is_ok() {
+            touched = description.touch(target, &*catalog);
+        }
+    });
+    touched?;
+    let Describer { reads, sequences, .. } = describer;
+    reads.into_iter().for_each(|read| description.read(read));
+    for name in &sequences {
+        description.touch(Target::relation(name, Privilege::Upsert), &*catalog)?;
+    }
     Ok(description)
 }
 

@@ -4,9 +4,11 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use saltwing_bind::{ColumnOrigin, QueryRead, ResultColumn};
+use saltwing_catalog::{CatalogReader, canonical_name};
 use saltwing_types::{SqlType, TableName};
 
 use super::target::{Object, Privilege, Target};
+use crate::Error;
 
 /// The properties of a statement that do not depend on the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,17 +68,25 @@ impl Display for Touch {
 }
 
 impl Description {
-    /// Adds an object that the statement names.
-    pub(crate) fn touch(&mut self, Target { object, privilege }: Target<'_>) {
+    /// Adds an object that the statement names. A name in the default schema has no schema, also if the statement calls it `public`.
+    ///
+    /// # Errors
+    /// Errors of the catalog.
+    pub(crate) fn touch(
+        &mut self,
+        Target { object, privilege }: Target<'_>,
+        catalog: &dyn CatalogReader,
+    ) -> Result<(), Error> {
         let object = match object {
             Object::Relation(name) | Object::Stored(name) | Object::Temporary(name) => {
-                TouchedObject::Relation(name.to_name())
+                TouchedObject::Relation(canonical_name(catalog, name.to_name())?)
             }
             Object::Schema(name) => TouchedObject::Schema(name.text.clone()),
             Object::Database => TouchedObject::Database,
             Object::User(name) => TouchedObject::User(name.text.clone()),
         };
         self.push(Touch { privilege, object, through: None });
+        Ok(())
     }
 
     /// Adds a table or view that a query of the statement reads. The privilege to write a table includes reading the rows to be

@@ -126,6 +126,11 @@ impl CatalogReader for FailingReader {
         self.below.arrow_table(name)
     }
 
+    fn canonical_schema<'s>(&self, schema: &'s str) -> Result<&'s str, CatalogError> {
+        self.faults.call()?;
+        self.below.canonical_schema(schema)
+    }
+
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
         self.faults.call()?;
         self.below.has_schema(schema)

@@ -184,16 +184,18 @@ fn shown(
     columns: &[&str],
     show: &ShowTables,
 ) -> Result<Vec<TextRow>, Error> {
+    let catalog = session.catalog()?;
     if let Some(schema) = &show.schema
-        && !session.catalog()?.has_schema(&schema.text)?
+        && !catalog.has_schema(&schema.text)?
     {
         return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
     }
+    let wanted = show.schema.as_ref().map(|schema| catalog.canonical_schema(&schema.text)).transpose()?;
     let pattern = pattern(show.like.as_deref())?;
     let is_asked_for = |row: &TextRow| {
         let [schema, Some(name)] = row.as_slice() else { return false };
-        let is_it = |asked: &saltwing_sql::Name| schema.as_ref().is_some_and(|own| is_same_name(own, &asked.text));
-        show.schema.as_ref().is_none_or(is_it) && pattern.as_ref().is_none_or(|pattern| pattern.matches(name))
+        let is_it = |wanted| is_same_name(schema.as_deref().unwrap_or_default(), wanted);
+        wanted.is_none_or(is_it) && pattern.as_ref().is_none_or(|pattern| pattern.matches(name))
     };
     let objects = if show.schema.is_some() { Objects::WithAttached } else { Objects::Own };
     let mut rows = system_rows(session, table, columns, objects)?;
