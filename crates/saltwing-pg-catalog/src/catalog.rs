@@ -1,0 +1,146 @@
+//! The catalog of a server.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use saltwing::{Connection, Database};
+
+use crate::concern::{Concern, concern, names_sizes};
+use crate::relation_database::{Login, RelationDatabase};
+use crate::translation::{Translated, translate, with_session_values};
+use crate::{CatalogError, SessionFacts, SettingChange};
+
+/// The users whose relations are kept.
+const USERS_MAX: usize = 32;
+
+/// PostgreSQL's catalog over a database: one for each server, and cheap to clone.
+#[derive(Clone)]
+pub struct PgCatalog {
+    shared: Arc<Kept>,
+}
+
+struct Kept {
+    database: Database,
+    /// The relations of users, those used last at the end.
+    users: Mutex<Vec<(Login, Arc<RelationDatabase>)>>,
+}
+
+/// A query for the catalog in the library's words.
+pub struct CatalogQuery {
+    /// Where it runs. It has the session's timeout, and an interrupt handle of its own.
+    pub connection: Connection,
+    /// The query.
+    pub sql: String,
+    /// For each column the label that the client expects, and the OID of its type where it differs from that of the value's own type: of
+    /// numbers of objects (26), `name` (19), `"char"` (18), `text` (25), transaction numbers (28), vectors (22, 30) and arrays of these. Names
+    /// of objects (`regclass` ..) come as `text`.
+    pub columns: Vec<(String, Option<u32>)>,
+    /// Settings that the query changes when it runs.
+    pub changes: Vec<SettingChange>,
+    /// Whether values of the session, such as settings, are in the query: translate it again for a later run.
+    pub depends_on_session: bool,
+    /// The relations that it reads, and whether numbers of rows and bytes are among them; `None` of a query over other tables.
+    relations: Option<(Arc<RelationDatabase>, bool)>,
+}
+
+impl CatalogQuery {
+    /// Brings the relations up to date, for another run of a query that was translated before. Cheap while no definition changes.
+    ///
+    /// # Errors
+    /// The database's, among others if the user was dropped.
+    pub async fn refresh(&self) -> Result<(), CatalogError> {
+        match &self.relations {
+            Some((relations, needs_sizes)) => relations.refresh(*needs_sizes).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl PgCatalog {
+    /// The catalog of a database.
+    pub fn new(database: &Database) -> Self {
+        Self { shared: Arc::new(Kept { database: database.clone(), users: Mutex::default() }) }
+    }
+
+    /// Whether a text is a query for PostgreSQL's catalog: one that names relations, types or functions of it, or functions of the session. Such
+    /// a query goes to [`PgCatalog::translate`]. Cheap for others: a text is parsed only if it is a query with a word that calls for it.
+    pub fn concerns(&self, sql: &str) -> bool {
+        concern(sql) != Concern::None
+    }
+
+    /// The query in the library's words, with a connection to the relations that it reads. The session prepares, describes and runs it like any
+    /// other statement.
+    ///
+    /// # Errors
+    /// [`CatalogError::Syntax`]; what the catalog does not have; what queries over it cannot do, each with its SQLSTATE. A query without an
+    /// answer is logged with its text.
+    pub async fn translate(&self, sql: &str, session: &SessionFacts<'_>) -> Result<CatalogQuery, CatalogError> {
+        let translated = self.try_translate(sql, session).await;
+        if let Err(error) = translated.as_ref().map(|_| ())
+            && error.is_unanswered()
+        {
+            tracing::warn!(target: "saltwing::pg_catalog", sql, %error, "a query for the catalog has no answer");
+        }
+        translated
+    }
+
+    async fn try_translate(&self, sql: &str, session: &SessionFacts<'_>) -> Result<CatalogQuery, CatalogError> {
+        let (query, is_of_catalog) = match concern(sql) {
+            Concern::Catalog(query) => (query, true),
+            Concern::SessionFunctions(query) => (query, false),
+            Concern::Broken(error) => return Err(CatalogError::Syntax(error)),
+            Concern::None => return Err(CatalogError::NotSupported("this statement".to_owned())),
+        };
+        let relations = self.relations_of(session).await?;
+        let needs_sizes = names_sizes(sql);
+        relations.refresh(needs_sizes).await?;
+        let lookups = relations.lookups();
+        if !is_of_catalog {
+            let mut query = *query;
+            let (changes, depends_on_session) = with_session_values(&mut query, session, &lookups)?;
+            let (connection, sql) = (session.connection.clone(), query.to_string());
+            return Ok(CatalogQuery {
+                connection,
+                sql,
+                columns: Vec::new(),
+                changes,
+                depends_on_session,
+                relations: None,
+            });
+        }
+        let Translated { sql, columns, changes, depends_on_session } = translate(*query, session, &lookups)?;
+        let timeout = session.connection.settings().statement_timeout;
+        let connection = relations.connect().with_settings(|settings| settings.statement_timeout = timeout);
+        let relations = Some((relations, needs_sizes));
+        Ok(CatalogQuery { connection, sql, columns, changes, depends_on_session, relations })
+    }
+
+    /// The relations of a session's user: those that are kept, or new ones.
+    async fn relations_of(&self, session: &SessionFacts<'_>) -> Result<Arc<RelationDatabase>, CatalogError> {
+        let login =
+            Login { name: session.user.to_owned(), is_owner: session.is_owner, database: session.database.to_owned() };
+        if let Some(kept) = self.kept(&login) {
+            return Ok(kept);
+        }
+        let new = Arc::new(RelationDatabase::new(self.shared.database.clone(), login.clone()).await?);
+        // Another session of the user may have been faster.
+        if let Some(kept) = self.kept(&login) {
+            return Ok(kept);
+        }
+        let mut users = self.shared.users.lock();
+        if users.len() >= USERS_MAX {
+            users.remove(0);
+        }
+        users.push((login, new.clone()));
+        Ok(new)
+    }
+
+    fn kept(&self, login: &Login) -> Option<Arc<RelationDatabase>> {
+        let mut users = self.shared.users.lock();
+        let place = users.iter().position(|(known, _)| known == login)?;
+        let found = users.remove(place);
+        let relations = found.1.clone();
+        users.push(found);
+        Some(relations)
+    }
+}

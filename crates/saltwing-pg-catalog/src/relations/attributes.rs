@@ -1,0 +1,173 @@
+//! `pg_attribute` and `pg_attrdef`: columns and their DEFAULTs.
+
+use super::cells::{Cell, row};
+use super::object_text::default_text;
+use super::relation::Entry;
+use crate::CatalogError;
+use crate::definitions::{Column, Definitions, IndexPart, Table, attrdef_oid, key_index_oid};
+use crate::pg_type::{PgType, of_column};
+
+pub(super) static RELATIONS: &[Entry] = &[
+    Entry::table(
+        "pg_attribute",
+        1249,
+        "attrelid oid, attname name, atttypid oid, attstattarget int4, attlen int2, attnum int2, attndims int4, attcacheoff int4, \
+         atttypmod int4, attbyval bool, attalign char, attstorage char, attcompression char, attnotnull bool, atthasdef bool, \
+         atthasmissing bool, attidentity char, attgenerated char, attisdropped bool, attislocal bool, attinhcount int4, \
+         attcollation oid, attacl _aclitem, attoptions _text, attfdwoptions _text, attmissingval text",
+        |definitions| Ok(attributes(definitions)?.iter().map(Attribute::row).collect()),
+    ),
+    Entry::table("pg_attrdef", 2604, "oid oid, adrelid oid, adnum int2, adbin pg_node_tree", |definitions| {
+        let mut rows = Vec::new();
+        for table in &definitions.tables {
+            for column in &table.columns {
+                if let Some(text) = default_text(column) {
+                    rows.push(row![attrdef_oid(rows.len())?, table.oid, column.number, text]);
+                }
+            }
+        }
+        Ok(rows)
+    }),
+];
+
+/// A row of `pg_attribute`.
+struct Attribute {
+    relation: u32,
+    name: String,
+    number: i16,
+    ty: PgType,
+    modifier: i32,
+    is_not_null: bool,
+    has_default: bool,
+    /// `a`, `d`, or nothing.
+    identity: &'static str,
+    is_generated: bool,
+}
+
+impl Attribute {
+    fn row(&self) -> Vec<Cell> {
+        let entry = self.ty.entry();
+        let length = entry.map_or(-1, |entry| entry.length);
+        let storage = match (length, self.ty) {
+            (-1, PgType::NUMERIC) => 'm',
+            (-1, _) => 'x',
+            _ => 'p',
+        };
+        let dimensions = i32::from(self.ty.element().is_some());
+        let element = self.ty.element().and_then(PgType::entry);
+        let collation = entry.or(element).map_or(0, |entry| entry.collation());
+        row![
+            self.relation,
+            &self.name,
+            self.ty.0,
+            -1,
+            length,
+            self.number,
+            dimensions,
+            -1,
+            self.modifier,
+            entry.is_some_and(|entry| entry.is_by_value()),
+            entry.map_or('i', |entry| entry.alignment()),
+            storage,
+            "",
+            self.is_not_null,
+            self.has_default,
+            false,
+            self.identity,
+            if self.is_generated { "s" } else { "" },
+            false,
+            true,
+            0,
+            collation,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            Cell::Null
+        ]
+    }
+
+    fn of_column(relation: u32, column: &Column) -> Self {
+        let (ty, modifier) = of_column(column.ty);
+        Self {
+            relation,
+            name: column.name.clone(),
+            number: column.number,
+            ty,
+            modifier,
+            is_not_null: !column.is_nullable,
+            has_default: default_text(column).is_some(),
+            identity: match &column.identity {
+                Some(identity) if identity.is_always => "a",
+                Some(_) => "d",
+                None => "",
+            },
+            is_generated: column.generated.is_some(),
+        }
+    }
+
+    /// A column of an index: NOT NULL and DEFAULT are the table's.
+    fn of_index(relation: u32, place: usize, of: Self) -> Result<Self, CatalogError> {
+        let number = i16::try_from(place.saturating_add(1))
+            .map_err(|_| CatalogError::bug("an index has too many columns".into()))?;
+        Ok(Self { relation, number, is_not_null: false, has_default: false, identity: "", is_generated: false, ..of })
+    }
+
+    fn plain(relation: u32, name: &str, number: i16, ty: PgType) -> Self {
+        Self {
+            relation,
+            name: name.to_owned(),
+            number,
+            ty,
+            modifier: -1,
+            is_not_null: false,
+            has_default: false,
+            identity: "",
+            is_generated: false,
+        }
+    }
+}
+
+fn attributes(definitions: &Definitions) -> Result<Vec<Attribute>, CatalogError> {
+    let mut attributes = Vec::new();
+    for table in &definitions.tables {
+        let is_view = table.view.is_some();
+        attributes.extend(table.columns.iter().map(|column| {
+            let attribute = Attribute::of_column(table.oid, column);
+            // In PostgreSQL only columns of tables are NOT NULL.
+            Attribute { is_not_null: attribute.is_not_null && !is_view, ..attribute }
+        }));
+        if table.has_key() {
+            let relation = key_index_oid(table.oid);
+            for (place, column) in table.key_columns().into_iter().enumerate() {
+                attributes.push(Attribute::of_index(relation, place, Attribute::of_column(relation, column))?);
+            }
+        }
+    }
+    for index in &definitions.indexes {
+        let Some(table) = definitions.table_of(index) else { continue };
+        let included =
+            index.included.iter().map(|name| IndexPart { text: name.clone(), is_column: true, is_descending: false });
+        for (place, part) in index.parts.iter().cloned().chain(included).enumerate() {
+            attributes.push(Attribute::of_index(index.oid, place, index_column(index.oid, table, &part))?);
+        }
+    }
+    for sequence in &definitions.sequences {
+        let columns = [("last_value", PgType::INT8), ("log_cnt", PgType::INT8), ("is_called", PgType::BOOL)];
+        let columns = columns.iter().zip(1..);
+        attributes.extend(columns.map(|((name, ty), number)| Attribute::plain(sequence.oid, name, number, *ty)));
+    }
+    for relation in super::RELATIONS.iter().filter(|relation| !relation.is_internal()) {
+        let columns = relation.attributes.iter().zip(1..);
+        attributes
+            .extend(columns.map(|(column, number)| Attribute::plain(relation.oid, column.name, number, column.ty)));
+    }
+    Ok(attributes)
+}
+
+/// The column that a part of an index is; an expression is called `expr`.
+fn index_column(index: u32, table: &Table, part: &IndexPart) -> Attribute {
+    match table.column(&part.text).filter(|_| part.is_column) {
+        Some(column) => Attribute::of_column(index, column),
+        None => Attribute::plain(index, "expr", 1, PgType::TEXT),
+    }
+}

@@ -1,0 +1,97 @@
+//! The views of `pg_catalog` over its tables: `pg_tables`, `pg_views`, `pg_sequences`; and `pg_sequence`.
+
+use super::cells::{Cell, row};
+use super::relation::{Entry, Relation};
+use crate::definitions::{Definitions, OWNER, Sequence, Table};
+use crate::pg_type::PgType;
+
+pub(super) static RELATIONS: &[Entry] = &[
+    Entry::view(
+        "pg_tables",
+        "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, hastriggers bool, \
+         rowsecurity bool",
+        |definitions| {
+            let tables = definitions.tables.iter().filter(|table| table.view.is_none());
+            let table = |table: &Table| {
+                let has_index = table.has_key() || definitions.indexes_of(table).next().is_some();
+                row![&table.schema, &table.name, &definitions.owner, Cell::Null, has_index, false, false, false]
+            };
+            let catalog = of_catalog('r').map(|relation| {
+                row![relation.schema, relation.name, &definitions.owner, Cell::Null, false, false, false, false]
+            });
+            Ok(tables.map(table).chain(catalog).collect())
+        },
+    ),
+    Entry::view("pg_views", "schemaname name, viewname name, viewowner name, definition text", |definitions| {
+        let view = |table: &Table| {
+            let query = &table.view.as_ref()?.query;
+            Some(row![&table.schema, &table.name, &definitions.owner, query])
+        };
+        let own = definitions.tables.iter().filter_map(view);
+        let catalog =
+            of_catalog('v').map(|relation| row![relation.schema, relation.name, &definitions.owner, Cell::Null]);
+        Ok(own.chain(catalog).collect())
+    }),
+    Entry::table(
+        "pg_sequence",
+        2224,
+        "seqrelid oid, seqtypid oid, seqstart int8, seqincrement int8, seqmax int8, seqmin int8, seqcache int8, seqcycle bool",
+        |definitions| {
+            let sequence = |it: &Sequence| {
+                row![it.oid, PgType::INT8.0, it.start, it.increment, it.max, it.min, it.cache, it.cycles]
+            };
+            Ok(definitions.sequences.iter().map(sequence).collect())
+        },
+    ),
+    Entry::view(
+        "pg_sequences",
+        "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, min_value int8, max_value int8, \
+         increment_by int8, cycle bool, cache_size int8, last_value int8",
+        |definitions| {
+            let sequence = |it: &Sequence| {
+                row![
+                    &it.schema,
+                    &it.name,
+                    &definitions.owner,
+                    PgType::INT8.0,
+                    it.start,
+                    it.min,
+                    it.max,
+                    it.increment,
+                    it.cycles,
+                    it.cache,
+                    Cell::Null
+                ]
+            };
+            Ok(definitions.sequences.iter().map(sequence).collect())
+        },
+    ),
+    Entry::table(
+        "pg_depend",
+        2608,
+        "classid oid, objid oid, objsubid int4, refclassid oid, refobjid oid, refobjsubid int4, deptype char",
+        |definitions| Ok(owned_sequences(definitions)),
+    ),
+    Entry::table(
+        "pg_shdepend",
+        1214,
+        "dbid oid, classid oid, objid oid, objsubid int4, refclassid oid, refobjid oid, deptype char",
+        |_| Ok(vec![row![0, 0, 0, 0, 1260, OWNER, 'p']]),
+    ),
+];
+
+/// The relations of the catalog of one kind.
+fn of_catalog(kind: char) -> impl Iterator<Item = &'static Relation> {
+    super::RELATIONS.iter().filter(move |relation| !relation.is_internal() && relation.kind == kind)
+}
+
+/// The sequences of identity columns hang on these.
+fn owned_sequences(definitions: &Definitions) -> Vec<Vec<Cell>> {
+    let classes = 1259;
+    let columns = definitions.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+    let owned = columns.filter_map(|(table, column)| {
+        let sequence = super::object_text::sequence_of(definitions, column)?;
+        Some(row![classes, sequence.oid, 0, classes, table.oid, column.number, 'i'])
+    });
+    owned.collect()
+}
