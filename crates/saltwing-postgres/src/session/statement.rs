@@ -1,0 +1,135 @@
+//! The statements of clients: which part of the server runs each, and what is known of it before it runs.
+
+use pgwire::error::ErrorInfo;
+use saltwing::syntax::{CopyStream, StatementEffect, StatementProperties, properties};
+use saltwing::{Dialect, SqlType};
+use saltwing_pg_catalog::CatalogQuery;
+
+use super::failures::syntax_failure;
+use super::row_stream::ColumnForm;
+use super::statement_text::StatementText;
+use crate::copy::CopyStatement;
+use crate::error_fields::value_error_info;
+use crate::session_statement::{SessionStatement, parse};
+use crate::values::{formats, parameter_type};
+
+/// A statement by the part of the server that runs it.
+pub(super) enum Kind {
+    /// Blanks and comments.
+    Empty,
+    /// The session answers it.
+    Own(SessionStatement),
+    /// A query for the catalog of PostgreSQL.
+    Catalog,
+    /// A COPY of a stream, in a format of PostgreSQL or of the library.
+    Copy(CopyStatement, CopyStream),
+    /// The library runs it.
+    Library(StatementProperties),
+}
+
+/// Whether a text is a query for the catalog of PostgreSQL.
+pub(super) type ConcernsCatalog<'a> = &'a dyn Fn(&str) -> bool;
+
+impl Kind {
+    /// The kind of a statement.
+    ///
+    /// # Errors
+    /// A text that is no statement.
+    pub(super) fn of(
+        statement: &StatementText,
+        dialect: Dialect,
+        is_catalog: ConcernsCatalog<'_>,
+    ) -> Result<Self, ErrorInfo> {
+        let text = &statement.text;
+        if is_blank(text, dialect) {
+            return Ok(Self::Empty);
+        }
+        if let Some(own) = parse(text, dialect).map_err(|failed| syntax_failure(&failed, statement))? {
+            return Ok(Self::Own(own));
+        }
+        if is_catalog(text) {
+            return Ok(Self::Catalog);
+        }
+        if let Some((copy, stream)) = CopyStatement::parse(text, dialect)? {
+            return Ok(Self::Copy(copy, stream));
+        }
+        let properties = properties(text, dialect).map_err(|error| statement.failed(&error))?;
+        match properties.copy_stream {
+            Some(stream) => Ok(Self::Copy(CopyStatement::of_library(), stream)),
+            None => Ok(Self::Library(properties)),
+        }
+    }
+
+    /// Whether several statements of one message may run in one transaction with it.
+    pub(super) fn fits_implicit_transaction(&self) -> bool {
+        match self {
+            Self::Empty | Self::Catalog | Self::Copy(..) => true,
+            Self::Own(own) => !matches!(
+                own,
+                SessionStatement::Begin { .. }
+                    | SessionStatement::Commit
+                    | SessionStatement::Rollback
+                    | SessionStatement::Discard(_)
+            ),
+            Self::Library(properties) => properties.effect != StatementEffect::Immediate,
+        }
+    }
+}
+
+/// Whether a text has nothing but blanks and comments.
+fn is_blank(text: &str, dialect: Dialect) -> bool {
+    saltwing::split_statements_in(text, dialect).next().is_none()
+}
+
+/// A statement that Parse has prepared.
+pub(super) struct Prepared {
+    pub(super) statement: StatementText,
+    pub(super) kind: PreparedKind,
+    /// The types of its parameters, as the client is told.
+    pub(super) parameters: Vec<Parameter>,
+}
+
+/// A parameter of a prepared statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    /// The type that the client is told.
+    pub(super) oid: u32,
+    /// The type that the statement wants, as far as it is known.
+    pub(super) ty: Option<SqlType>,
+}
+
+/// What Parse has found out.
+pub(super) enum PreparedKind {
+    Empty,
+    Own(SessionStatement),
+    Copy(CopyStatement, CopyStream),
+    /// The library prepared it, on the connection of the session or on one to the relations of PostgreSQL's catalog.
+    Library {
+        properties: StatementProperties,
+        statement: saltwing::Statement,
+        /// The columns of its rows in text form; `None` if it gives none, or if only a run tells them.
+        columns: Option<Vec<ColumnForm>>,
+        /// What the query was before its translation, if it is one for the catalog.
+        catalog: Option<Box<CatalogQuery>>,
+    },
+}
+
+impl Prepared {
+    /// The parameters of a statement, of which the client has stated the types `stated`.
+    ///
+    /// # Errors
+    /// A type that the server does not have.
+    pub(super) fn stated_types(stated: &[u32]) -> Result<Vec<Option<SqlType>>, ErrorInfo> {
+        let known = |oid: &u32| parameter_type(*oid).map_err(|failed| value_error_info(&failed));
+        stated.iter().map(known).collect()
+    }
+
+    /// The columns in the formats that a client wants.
+    ///
+    /// # Errors
+    /// Another number of formats than columns.
+    pub(super) fn in_formats(columns: &[ColumnForm], codes: &[i16]) -> Result<Vec<ColumnForm>, ErrorInfo> {
+        let formats = formats(codes, columns.len()).map_err(|error| value_error_info(&error))?;
+        Ok(columns.iter().zip(formats).map(|(column, format)| ColumnForm { format, ..column.clone() }).collect())
+    }
+}

@@ -1,0 +1,12 @@
+//! The connection to a client: its bytes, its messages, and whether the client is still there.
+
+mod connection;
+mod cursor;
+mod frontend;
+mod startup_packet;
+mod transport;
+
+pub(crate) use connection::{Wire, WireFailure};
+pub(crate) use frontend::{Bind, Frontend, MalformedMessage, Target};
+pub(crate) use startup_packet::{StartupPacket, StartupParameters};
+pub(crate) use transport::Transport;

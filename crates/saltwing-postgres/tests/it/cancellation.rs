@@ -1,0 +1,96 @@
+//! Cancellations, clients that go, and clients that do not read.
+
+use std::time::{Duration, Instant};
+
+use tokio_postgres::NoTls;
+
+use crate::raw::{Raw, field};
+use crate::{Server, rows, state, state_and_text};
+
+/// A query whose rows take hours.
+const ENDLESS: &str =
+    "SELECT a.value FROM generate_series(1, 1000000000) a WHERE a.value % 1000003 = 0 AND a.value > 5";
+/// A query that gives rows for ever.
+const MANY_ROWS: &str = "SELECT value FROM generate_series(1, 10000000000)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_is_cancelled_from_another_connection() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    for sql in [ENDLESS, MANY_ROWS] {
+        let token = client.cancel_token();
+        let start = Instant::now();
+        let cancel = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            token.cancel_query(NoTls).await.unwrap();
+        };
+        let (result, ()) = tokio::join!(client.simple_query(sql), cancel);
+        let error = result.err().unwrap();
+        assert_eq!(error.code().unwrap().code(), "57014", "{}", state_and_text(&error));
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+    // A cancellation that comes between two statements stops none.
+    client.cancel_token().cancel_query(NoTls).await.unwrap();
+    assert_eq!(rows(&client, "SELECT 1").await, ["1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_secret_cancels_nothing() {
+    let server = Server::start().await;
+    let mut raw = Raw::connect(&server).await;
+    raw.send_packet(b"\0\x03\0\0user\0ann\0\0").await;
+    let messages = raw.until('Z').await;
+    let (_, key) = messages.iter().find(|(kind, _)| *kind == 'K').unwrap();
+    raw.send(&[(b'Q', b"SELECT count(*) FROM generate_series(1, 3000000)\0")]).await;
+    let mut other = Raw::connect(&server).await;
+    let mut packet = b"\x04\xd2\x16\x2e".to_vec();
+    packet.extend_from_slice(&key[..4]);
+    packet.extend_from_slice(&[key[4] ^ 1, key[5], key[6], key[7]]);
+    other.send_packet(&packet).await;
+    assert!(other.next().await.is_none(), "no answer");
+    let messages = raw.until('Z').await;
+    assert!(messages.iter().all(|(kind, _)| *kind != 'E'), "{messages:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeout_stops_a_statement_also_if_nobody_reads_its_rows() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    client.simple_query("SET statement_timeout = 200").await.unwrap();
+    assert_eq!(state(&client, ENDLESS).await, "57014");
+    let mut raw = Raw::log_in(&server).await;
+    raw.send(&[(b'Q', b"SET statement_timeout = 200\0")]).await;
+    raw.until('Z').await;
+    raw.send(&[(b'Q', format!("{MANY_ROWS}\0").as_bytes())]).await;
+    for _ in 0..300 {
+        let running = server
+            .sessions
+            .list()
+            .iter()
+            .any(|session| session.statement.as_ref().is_some_and(|statement| statement.is_running));
+        if !running {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let messages = raw.until('Z').await;
+    let (_, error) = messages.iter().find(|(kind, _)| *kind == 'E').expect("the statement is stopped");
+    assert_eq!(field(error, 'C'), "57014");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_goes_frees_its_session_within_a_second() {
+    let server = Server::start().await;
+    for sql in [ENDLESS, MANY_ROWS] {
+        let mut raw = Raw::log_in(&server).await;
+        // More than is read ahead, so that the end of the stream lies beyond.
+        let more = vec![(b'Q', &b"SELECT 1\0"[..]); 20_000];
+        raw.send(&[(b'Q', format!("{sql}\0").as_bytes())]).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        raw.send(&more).await;
+        drop(raw);
+        let start = Instant::now();
+        server.has_connections(0).await;
+        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    }
+}
