@@ -1,4 +1,4 @@
-//! `.advise`: the keys and indexes that serve statements, and those that are missing.
+//! `.advise`: the keys and indexes that statements use, and the indexes that they lack.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::runner::Runner;
 
 impl Runner<'_> {
-    /// Advises a statement, or each statement of a file.
+    /// Prints the advice for a statement, or for each statement of a file.
     ///
     /// # Errors
     /// A file that cannot be read; the first statement that cannot be planned.

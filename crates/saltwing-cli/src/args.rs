@@ -5,11 +5,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
-use saltwing::StoreKind;
+use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use saltwing::{Database, Error, FileAccess};
 use tracing_subscriber::filter::Targets;
 
+use crate::open::{Opening, Store, directory};
 use crate::render::Mode;
+#[cfg(feature = "server")]
+use crate::serve::{self, Serve};
 use crate::vocabulary::STATEMENTS;
 
 const AFTER_HELP: &str = "\
@@ -58,17 +61,12 @@ pub(crate) struct Run {
     #[arg(short = 'f', value_name = "FILE", action = ArgAction::Append)]
     file: Vec<PathBuf>,
 
-    /// The store of a new database; one that is there knows its own
-    #[arg(long, value_enum, value_name = "redb|sled|memory", hide_possible_values = true)]
-    pub(crate) store: Option<Store>,
+    #[command(flatten)]
+    pub(crate) opening: Opening,
 
     /// How results are shown: table box csv tsv json jsonl markdown line
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) mode: Option<Mode>,
-
-    /// Refuse writes
-    #[arg(long)]
-    pub(crate) readonly: bool,
 
     /// Let no statement read or write files; STDIN and STDOUT are left
     #[arg(long)]
@@ -78,58 +76,30 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) no_config: bool,
 
-    /// What becomes of full scans: allow warn error forbid
-    #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
-    pub(crate) full_scan: Option<FullScan>,
-
     /// Log to stderr what happens inside, such as saltwing=debug, saltwing::compaction=debug or error
     #[arg(long, value_name = "FILTER")]
     pub(crate) log: Option<Targets>,
 
-    #[command(flatten)]
-    pub(crate) layout: Layout,
-
-    /// What to run, in the order given; nothing is stdin.
+    /// The inputs to run, in the given order; if there are none, stdin.
     #[arg(skip)]
     pub(crate) inputs: Vec<Input>,
 }
 
 impl Run {
-    /// The same for another database, whose store is its own.
+    /// The same arguments for another database, without a choice of the store.
     pub(crate) fn with_database(&self, path: impl Into<PathBuf>) -> Self {
-        Self { database: directory(Some(path.into())), store: None, ..self.clone() }
+        let opening = Opening { store: None, ..self.opening.clone() };
+        Self { database: directory(Some(path.into())), opening, ..self.clone() }
     }
-}
 
-/// The directory of a database; none of one in memory.
-fn directory(path: Option<PathBuf>) -> Option<PathBuf> {
-    path.filter(|path| path.as_os_str() != ":memory:")
-}
-
-/// What the database may take for itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
-pub(crate) struct Layout {
-    /// Memory for blocks of rows that were read, 256 unless said otherwise
-    #[arg(long, value_name = "MB", value_parser = value_parser!(u32).range(1..))]
-    pub(crate) cache_mb: Option<u32>,
-
-    /// Memory for recent rows before they are merged into blocks, 128 unless said otherwise
-    #[arg(long, value_name = "MB", value_parser = value_parser!(u32).range(1..))]
-    pub(crate) delta_mb: Option<u32>,
-
-    /// Memory for the joins, sorts, groups and large values of running statements, such as 2GB: a quarter of the
-    /// machine's unless said otherwise
-    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
-    pub(crate) memory_limit: Option<usize>,
-
-    /// Threads that merge recent rows into blocks, 1 unless said otherwise
-    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..))]
-    pub(crate) merge_threads: Option<u8>,
-}
-
-fn memory_limit(text: &str) -> Result<usize, String> {
-    let bytes = saltwing::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| "a number of bytes, such as 512MB".to_owned())
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// As [`Opening::open`].
+    pub(crate) fn open(&self) -> Result<Database, Error> {
+        let files = if self.no_file_access { FileAccess::None } else { FileAccess::All };
+        self.opening.open(self.database.as_deref(), files)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -146,6 +116,10 @@ enum Word {
     Man,
     #[command(flatten)]
     Maintain(Maintenance),
+    /// Serve a database to PostgreSQL's and Phoenix's clients
+    #[cfg(feature = "server")]
+    #[command(after_help = serve::AFTER_HELP)]
+    Serve(Box<Serve>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -199,42 +173,6 @@ pub(crate) enum Maintenance {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Store {
-    Redb,
-    Sled,
-    Memory,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FullScan {
-    Allow,
-    Warn,
-    Error,
-    Forbid,
-}
-
-impl Store {
-    pub(crate) fn kind(self) -> StoreKind {
-        match self {
-            Self::Redb => StoreKind::Redb,
-            Self::Sled => StoreKind::Sled,
-            Self::Memory => StoreKind::Memory,
-        }
-    }
-}
-
-impl FullScan {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Warn => "warn",
-            Self::Error => "error",
-            Self::Forbid => "forbid",
-        }
-    }
-}
-
 /// The parsed command line.
 #[derive(Debug)]
 pub(crate) enum Invocation {
@@ -245,6 +183,9 @@ pub(crate) enum Invocation {
     Man,
     /// Keeping a database.
     Maintain(Maintenance),
+    /// A server.
+    #[cfg(feature = "server")]
+    Serve(Box<Serve>),
 }
 
 /// A `-c` or a `-f`.
@@ -254,10 +195,10 @@ pub(crate) enum Input {
     File(PathBuf),
 }
 
-/// Reads the arguments, the program's name first.
+/// Parses the arguments, of which the first is the program's name.
 ///
 /// # Errors
-/// clap's: invalid arguments, and also help and version.
+/// Errors of clap: invalid arguments, and also help and version.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let args: Vec<OsString> = args.into_iter().collect();
     let matches = CommandLine::command().try_get_matches_from(&args).map_err(|error| with_advice(error, &args))?;
@@ -271,6 +212,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
             | Maintenance::Restore { store: Some(Store::Memory), .. },
         )) => return Err(usage("--store memory is gone with the process: redb or sled")),
         Some(Word::Maintain(maintenance)) => return Ok(Invocation::Maintain(maintenance)),
+        #[cfg(feature = "server")]
+        Some(Word::Serve(serve)) => {
+            let arguments = args.iter().skip(2).cloned();
+            return serve.with_config_file(arguments).map(|serve| Invocation::Serve(Box::new(serve)));
+        }
         None => {}
     }
     run.inputs = inputs(&matches);
@@ -278,11 +224,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         return Err(usage(&for_statement(sql)));
     }
     run.database = directory(run.database);
-    match (&run.database, run.store) {
-        (Some(_), Some(Store::Memory)) => Err(usage("--store memory takes no directory: leave DB out")),
-        (None, Some(Store::Redb | Store::Sled)) => Err(usage("--store redb and sled need a directory: DB")),
-        _ => Ok(Invocation::Run(run)),
-    }
+    run.opening.check(run.database.as_deref()).map_err(usage)?;
+    Ok(Invocation::Run(run))
 }
 
 /// Writes the completions of a command shell.
@@ -327,7 +270,9 @@ fn with_advice(error: clap::Error, args: &[OsString]) -> clap::Error {
         Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => option,
         _ => return error,
     };
-    let command = CommandLine::command();
+    let program = CommandLine::command();
+    let word = texts.clone().next().and_then(|first| program.find_subcommand(first));
+    let command = word.unwrap_or(&program);
     let options: Vec<String> =
         command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
     let is_prefix = |option: &&String| option.starts_with(unknown.as_str());
@@ -344,13 +289,13 @@ fn for_statement(sql: &str) -> String {
     format!("-c runs SQL: saltwing DB -c \"{sql}\"")
 }
 
-/// Whether an argument is SQL, and no name of a directory that anybody has.
+/// Whether an argument is SQL rather than a likely name of a directory.
 fn is_statement(text: &str) -> bool {
     let is_first = |word: &str| STATEMENTS.iter().any(|first| word.eq_ignore_ascii_case(first));
     text.trim().split_once(char::is_whitespace).is_some_and(|(first, _)| is_first(first)) && !Path::new(text).exists()
 }
 
-/// `-c` and `-f` as they were interleaved.
+/// The values of `-c` and `-f` in their common order.
 fn inputs(matches: &ArgMatches) -> Vec<Input> {
     let indices = |id| matches.indices_of(id).into_iter().flatten();
     let texts = matches.get_many::<String>("command").into_iter().flatten().cloned().map(Input::Text);
@@ -363,6 +308,7 @@ fn inputs(matches: &ArgMatches) -> Vec<Input> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open::Layout;
 
     fn parsed(args: &[&str]) -> Result<Invocation, clap::Error> {
         parse(std::iter::once("saltwing").chain(args.iter().copied()).map(OsString::from))
@@ -394,16 +340,18 @@ mod tests {
     fn memory_is_the_default_and_has_a_name() {
         assert_eq!(run(&[]).database, None);
         assert_eq!(run(&[":memory:"]).database, None);
-        assert_eq!(run(&["--store", "memory"]).store, Some(Store::Memory));
+        assert_eq!(run(&["--store", "memory"]).opening.store, Some(Store::Memory));
     }
 
     #[test]
     fn what_the_database_may_take_is_left_to_it_unless_given() {
-        assert_eq!(run(&["db"]).layout, Layout::default());
+        assert_eq!(run(&["db"]).opening.layout, Layout::default());
         let memory_limit = Some(2 << 30);
         let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), memory_limit, merge_threads: Some(2) };
         assert_eq!(
-            run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2", "--memory-limit", "2GB"]).layout,
+            run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2", "--memory-limit", "2GB"])
+                .opening
+                .layout,
             layout
         );
     }

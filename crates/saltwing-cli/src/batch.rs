@@ -7,17 +7,16 @@ use saltwing::Database;
 use crate::args::{Input, Run};
 use crate::failure::{EXIT_ERROR, EXIT_INTERRUPTED, Failure};
 use crate::interrupt::Idle;
-use crate::open::open;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
 use crate::{interactive, log};
 
-/// Runs it; returns the exit code.
+/// Runs the shell or the batch; returns the exit code.
 pub(crate) fn run(run: &Run) -> u8 {
     if let Some(filter) = &run.log {
-        log::start(filter.clone());
+        log::start(filter.clone(), log::Format::Text);
     }
-    let database = match open(run) {
+    let database = match run.open() {
         Ok(database) => database,
         Err(error) => {
             eprintln!("{}", error.render(""));
@@ -56,7 +55,7 @@ fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {
     Ok(Flow::Go)
 }
 
-/// The exit code of a batch that ended so.
+/// The exit code of a batch with this result.
 pub(crate) fn exit_code(done: Result<Flow, Failure>) -> u8 {
     match done {
         Ok(_) => 0,

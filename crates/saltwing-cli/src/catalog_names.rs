@@ -1,4 +1,4 @@
-//! The names in the catalog: for completion, and for the layout of results.
+//! The names in the catalog, for completion and for the layout of results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,13 +9,13 @@ use saltwing::{Database, Row};
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnName {
-    /// As statements write it.
+    /// The name, as statements write it.
     pub(crate) name: String,
     pub(crate) ty: String,
 }
 
-/// Reads names by a connection of its own: that of the shell may be inside a transaction, which an error would fail. An
-/// unreadable catalog has no names. Clones turn to another database together.
+/// Reads names through a connection of its own: the shell's connection may be in a transaction, which an error would fail. An
+/// unreadable catalog has no names. All clones switch to another database together.
 #[derive(Clone)]
 pub(crate) struct CatalogNames {
     connection: Arc<Mutex<Connection>>,
@@ -26,7 +26,7 @@ impl CatalogNames {
         Self { connection: Arc::new(Mutex::new(database.connect().blocking())) }
     }
 
-    /// Reads those of another database from now on.
+    /// Switches to the names of another database.
     pub(crate) fn turn_to(&self, database: &Database) {
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = database.connect().blocking();
     }
@@ -36,7 +36,7 @@ impl CatalogNames {
         connection.query(sql, ()).into_iter().flatten().flatten()
     }
 
-    /// Schema and name of each object that a SHOW lists.
+    /// The schema and the name of each object that a SHOW lists.
     fn shown(&self, objects: &str) -> impl Iterator<Item = (Option<String>, String)> + use<> {
         self.rows(&format!("SHOW {objects}")).filter_map(|row| Some((row.get(0).ok()?, row.get(1).ok()?)))
     }
@@ -78,13 +78,13 @@ impl CatalogNames {
     }
 }
 
-/// Whether a row of DESCRIBE is about a column: properties of the table have brackets, and computed key parts have no name.
+/// Whether a row of DESCRIBE is about a column, not about a property, whose type is in brackets, or a computed part of the key.
 fn is_column(row: &Row) -> bool {
     let is_property = row.get::<String>("type").is_ok_and(|ty| ty.starts_with('('));
     !is_property && !is_computed(row)
 }
 
-/// Whether a row of DESCRIBE is about a computed part of the key. Its name is the expression, as it is written.
+/// Whether a row of DESCRIBE is about a computed part of the key. The name in such a row is the expression, as written.
 pub(crate) fn is_computed(row: &Row) -> bool {
     let note: Option<String> = row.get("note").ok().flatten();
     note.is_some_and(|note| note.starts_with("computed from "))

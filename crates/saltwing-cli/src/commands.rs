@@ -1,4 +1,4 @@
-//! Runs the commands of the shell itself.
+//! Runs the dot commands of the shell.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -14,16 +14,16 @@ use crate::runner::{Audience, Flow, Runner};
 use crate::script::{Script, StatementText};
 use crate::statement_kind::StatementKind;
 
-/// How deep files may read files.
+/// The limit for the nesting of `.read`.
 const READ_DEPTH_MAX: usize = 16;
-/// How often a watch looks for Ctrl-C.
+/// The interval at which a watch checks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Runner<'_> {
-    /// Runs a command of the shell's own.
+    /// Runs a dot command.
     ///
     /// # Errors
-    /// The failure of the statement.
+    /// The failure of the command or of its statement.
     pub(crate) fn dot(&mut self, command: &DotCommand) -> Result<Flow, Failure> {
         let flow = self.run_dot(command)?;
         if !matches!(command, DotCommand::Output { .. }) {
@@ -42,7 +42,7 @@ impl Runner<'_> {
             DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
             DotCommand::Schema(None) => {
                 let (tables, views) = self.tables_and_views()?;
-                // A table's DEFAULT may need a sequence; those of identity columns are made with their tables.
+                // A table's DEFAULT may need a sequence, so sequences come first; sequences of identity columns are created with their tables.
                 let own = self.sequences_of(&tables)?;
                 for sequence in self.names("SEQUENCES")?.into_iter().filter(|sequence| !own.contains(sequence)) {
                     self.definition("SEQUENCE", &sequence)?;
@@ -106,7 +106,7 @@ impl Runner<'_> {
             DotCommand::Advise(given) => self.advise(given)?,
             DotCommand::Ranges(query) => self.ranges(query)?,
             DotCommand::Import { file, table, options } => {
-                // Options may follow the brackets.
+                // Options may follow a query in brackets.
                 let header = match options.is_empty() || header(file).is_empty() || says_header(options) {
                     true if options.is_empty() => header(file),
                     true => "",
@@ -139,7 +139,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Tells how results are shown, and where.
+    /// Prints the settings of the shell.
     fn show_settings(&mut self) -> Result<(), Failure> {
         let settings = [
             ("database", self.place()),
@@ -166,7 +166,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Gives a parameter the value of an SQL expression.
+    /// Sets a parameter to the value of an SQL expression.
     fn set_parameter(&mut self, name: &str, text: &str) -> Result<(), Failure> {
         let value = self.connection.query_one::<(Value,)>(&format!("SELECT {text}"), ());
         let (value,) = value.map_err(|error| {
@@ -180,7 +180,7 @@ impl Runner<'_> {
 
     pub(crate) fn sql(&mut self, sql: &str) -> Result<(), Failure> {
         let statement = StatementText { sql: sql.to_owned(), line: 1, ..StatementText::default() };
-        // The place is in text that no one wrote: only the message and the help say something.
+        // The position is in a text that the user did not write, so only the message and the help are shown.
         let done = self.statement(&statement);
         match done {
             Err(failure @ Failure::Sql(_)) => Err(self.report(failure, None, &statement)),
@@ -188,7 +188,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The names of all tables, and of all views, each after those that it uses: so SHOW VIEWS has them.
+    /// The names of all tables, and of all views in the order of SHOW VIEWS: each after the views that it uses.
     pub(crate) fn tables_and_views(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
         let (mut tables, views) = (self.names("TABLES")?, self.names("VIEWS")?);
         tables.retain(|table| !views.contains(table));
@@ -207,7 +207,7 @@ impl Runner<'_> {
         Ok(names)
     }
 
-    /// Prints the statement that makes a TABLE or a view, or a SEQUENCE.
+    /// Prints the statement that creates a TABLE or a view, or a SEQUENCE.
     pub(crate) fn definition(&mut self, object: &str, name: &str) -> Result<(), Failure> {
         let mut rows = self.connection.query_arrow(&format!("SHOW CREATE {object} {name}"), ())?;
         let mut plain = Plain::new(rows.columns(), ";\n");
@@ -252,7 +252,7 @@ impl Runner<'_> {
         self.last.clone().ok_or_else(|| Failure::Usage("no statement has run yet".to_owned()))
     }
 
-    /// Runs the last statement again and again: the given number of times, or until Ctrl-C.
+    /// Runs the last statement repeatedly: the given number of times, or until Ctrl-C.
     fn watch(&mut self, every: Duration, times: Option<u32>) -> Result<(), Failure> {
         let statement = self.last_statement()?;
         let interrupt = self.interrupt.clone();
@@ -282,7 +282,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Opens the last statement in an editor, and runs what comes of it.
+    /// Opens the last statement in an editor, and runs the edited text.
     fn edit(&mut self) -> Result<Flow, Failure> {
         if self.audience == Audience::Batch {
             return Err(Failure::Usage("\\e: an editor needs a terminal".to_owned()));
@@ -303,7 +303,7 @@ impl Runner<'_> {
     }
 }
 
-/// The option of a COPY whose file has the columns' names in its first line.
+/// The option of COPY for a file with a header.
 fn header(file: &str) -> &'static str {
     let is_text = [".csv'", ".tsv'", ".csv.gz'", ".csv.zst'", ".tsv.gz'", ".tsv.zst'"]
         .iter()
@@ -317,12 +317,12 @@ fn time_of_day(time: SystemTime) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Whether the options of COPY say if there is a header.
+/// Whether the options of COPY contain HEADER.
 fn says_header(options: &str) -> bool {
     options.to_uppercase().split(|c: char| !c.is_ascii_alphabetic()).any(|word| word == "HEADER")
 }
 
-/// A text as an editor leaves it; `None` if the editor failed.
+/// A text after the user has edited it; `None` if the editor failed.
 fn edited(editor: &str, text: &str) -> std::io::Result<Option<String>> {
     let file = tempfile::Builder::new().prefix("saltwing-").suffix(".sql").tempfile()?;
     std::fs::write(file.path(), text)?;

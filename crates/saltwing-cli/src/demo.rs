@@ -1,7 +1,7 @@
 //! `saltwing demo`: a tour on a generated table.
 //!
-//! Every statement is run for real and uses one table only, so that the tour is the
-//! same with and without the relational engine. Everything goes to stdout, in order.
+//! Every statement really runs, and uses only one table, so that the tour is the
+//! same with and without the relational engine. All output goes to stdout, in order.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -17,12 +17,11 @@ use crate::interactive::{self, PROMPT, PROMPT_NEXT, SqlColours};
 use crate::interrupt::Idle;
 use crate::message::grouped;
 use crate::mobile_log::{self, COLUMNS, CREATE_TABLE, ID, MobileLog, PHONE_NO, START_TIME};
-use crate::open::open;
 use crate::render::Paint;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
 
-/// Few enough for a second, and for a day that fits the screen.
+/// A log that is loaded within a second, and of which a day fits the screen.
 const LOG: MobileLog = MobileLog { phones: 120, days: 4, sessions_a_day: 8 };
 const PHONE: &str = "18601134210";
 const DAY: u64 = 24;
@@ -40,7 +39,7 @@ pub(crate) fn run() -> u8 {
 
 fn in_directory(directory: &Path) -> u8 {
     let run = Run::default().with_database(directory.join("db"));
-    let database = match open(&run) {
+    let database = match run.open() {
         Ok(database) => database,
         Err(error) => {
             eprintln!("{}", error.render(""));
@@ -131,7 +130,7 @@ impl Tour<'_> {
         self.runner.say(&format!("{text}\n"))
     }
 
-    /// Prints a statement as if it were typed, and its result.
+    /// Prints a statement as if the user had typed it, and its result.
     fn show(&mut self, sql: &str) -> Result<(), Failure> {
         let coloured = SqlColours { paint: self.paint }.highlight(sql, 0);
         let coloured = if self.paint == Paint::On { coloured.render_simple() } else { sql.to_owned() };
@@ -144,7 +143,7 @@ impl Tour<'_> {
         done.map(|_| ())
     }
 
-    /// Shows a statement that is refused: its message is what there is to see.
+    /// Shows a statement that is refused, with its message.
     fn show_refusal(&mut self, sql: &str) -> Result<(), Failure> {
         match self.show(sql) {
             Err(Failure::Reported) => Ok(()),
@@ -163,7 +162,7 @@ impl Tour<'_> {
     }
 }
 
-/// Time and id of some session of the phone's day.
+/// The time and the id of a session of the phone's day.
 fn some_session() -> (String, String) {
     let (from, to) = mobile_log::day_range(DAY);
     LOG.sessions()

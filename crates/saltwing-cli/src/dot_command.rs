@@ -1,4 +1,4 @@
-//! Commands of the shell itself.
+//! Parses the dot commands of the shell.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::parameters::Parameters;
 use crate::render::Mode;
 
-/// All commands, for completion and near names.
+/// All commands, for completion and for suggestions.
 pub(crate) const COMMANDS: &[&str] = &[
     ".advise",
     ".describe",
@@ -89,50 +89,50 @@ EXPLAIN SELECT ... shows the keys that a statement would read.";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DotCommand {
     Help,
-    /// SHOW TABLES, VIEWS, SEQUENCES, FUNCTIONS or SCHEMAS, of names like the pattern.
+    /// SHOW TABLES, VIEWS, SEQUENCES, FUNCTIONS or SCHEMAS, with the names that match the pattern.
     List(&'static str, Option<String>),
     /// DESCRIBE.
     Describe(String),
-    /// SHOW CREATE TABLE, of one or of all.
+    /// SHOW CREATE TABLE, of one table or of all.
     Schema(Option<String>),
     /// The indexes of one table, or of all.
     Indexes(Option<String>),
-    /// Sets the mode, or tells it.
+    /// Sets the mode, or prints it.
     Mode(Option<Mode>),
-    /// Sets it, or turns it.
+    /// Turns timing on or off, or toggles it.
     Timing(Option<bool>),
-    /// Sets what is shown for NULL, or tells it.
+    /// Sets the text for NULL, or prints it.
     NullText(Option<String>),
-    /// Sets how many rows are shown, 0 for all, or tells it.
+    /// Sets the number of rows that are shown, 0 for all, or prints it.
     MaxRows(Option<u64>),
-    /// Sets what stands between the fields of csv, or tells it.
+    /// Sets the separator of csv fields, or prints it.
     Separator(Option<u8>),
-    /// Writes a line.
+    /// Prints a line.
     Print(String),
-    /// Tells the settings of the shell.
+    /// Prints the settings of the shell.
     Show,
-    /// Goes on with another database.
+    /// Opens another database.
     Open(String),
     /// Runs a program.
     Shell(String),
-    /// Gives a parameter a value: its name, and an SQL expression.
+    /// Sets a parameter: its name, and an SQL expression.
     ParameterSet(String, String),
     ParameterList,
-    /// Forgets one value, or all.
+    /// Removes the value of one parameter, or of all.
     ParameterClear(Option<String>),
-    /// Shows a value a line, or goes back.
+    /// Switches to one value on each line, or back.
     Expanded,
-    /// Prints the SQL that makes all, or one table, again.
+    /// Prints the SQL that recreates everything, or one table.
     Dump(Option<String>),
-    /// Prints the SQL that makes all, or one table, again in Apache Phoenix.
+    /// Prints the SQL that recreates everything, or one table, in Apache Phoenix.
     Phoenix(Option<String>),
-    /// The row keys of a query's rows.
+    /// Prints the row keys of a query's rows.
     Keys(String),
-    /// The key or the index that serves a statement, or each statement of a file.
+    /// Prints the key or the index for a statement, or for each statement of a file.
     Advise(String),
-    /// The ranges that a query reads.
+    /// Prints the ranges that a query reads.
     Ranges(String),
-    /// COPY FROM; the file is an SQL text, the options are those of COPY as they were written.
+    /// COPY FROM; the file is an SQL text, the options are those of COPY as typed.
     Import {
         file: String,
         table: String,
@@ -143,7 +143,7 @@ pub(crate) enum DotCommand {
         source: String,
         file: String,
     },
-    /// Sends results to a file, or back; the next one only if `once`.
+    /// Sends results to a file, or to the standard output again; only the next result if `once`.
     Output {
         file: Option<String>,
         once: bool,
@@ -162,12 +162,12 @@ pub(crate) enum DotCommand {
 }
 
 impl DotCommand {
-    /// Whether a line is one, and no SQL.
+    /// Whether a line is a dot command, not SQL.
     pub(crate) fn is_one(line: &str) -> bool {
         line.trim_start().starts_with(['.', '\\'])
     }
 
-    /// The command that a newcomer means with a bare word; no statement is one.
+    /// The command that a newcomer means with a bare word, such as `help`, which is never a statement.
     pub(crate) fn of_bare_word(line: &str) -> Option<&'static str> {
         match line.trim().trim_end_matches(';').trim_end().to_lowercase().as_str() {
             "help" => Some(".help"),
@@ -179,7 +179,7 @@ impl DotCommand {
     /// Reads a line that starts with `.` or `\`.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for another command, or other arguments than it takes.
+    /// [`Failure::Usage`] for an unknown command, or for wrong arguments.
     pub(crate) fn parse(line: &str) -> Result<Self, Failure> {
         let whole = line.trim();
         // A trailing `;` is accepted, out of SQL habit.
@@ -187,7 +187,7 @@ impl DotCommand {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument = unquoted(rest.trim());
         let some = (!argument.is_empty()).then(|| argument.to_owned());
-        // Of a command whose argument is any text.
+        // For a command whose argument may be any text.
         let text = whole.get(name.len()..).unwrap_or_default().trim();
         let usage = |text: &str| Err(Failure::Usage(format!("usage: {text}")));
         Ok(match (name.to_lowercase().as_str(), some) {
@@ -275,7 +275,7 @@ impl DotCommand {
     }
 }
 
-/// A character that may stand between fields.
+/// A character that can separate fields.
 fn separator(text: &str) -> Option<u8> {
     let text = if text.len() > 1 { unquoted(text) } else { text };
     match text.as_bytes() {
@@ -304,9 +304,9 @@ fn parameter(words: &str) -> Result<DotCommand, Failure> {
     }
 }
 
-/// A pager that leaves what fits the screen alone.
+/// The default pager, which exits at once if the result fits the screen.
 pub(crate) const PAGER: &str = "less -FRSX";
-/// How long a watch waits if nobody says.
+/// The default interval of a watch.
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 
 /// `[SECONDS [TIMES]]`.
@@ -320,19 +320,19 @@ fn watch(words: &str) -> Option<DotCommand> {
     words.next().is_none().then_some(DotCommand::Watch { every, times })
 }
 
-/// Which of two words comes first.
+/// Which of the two arguments comes first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum First {
     File,
     Source,
 }
 
-/// A file, as an SQL text, and a table or a query, in the order in which they stand.
+/// A file, as an SQL text, and a table or a query, in their typed order.
 fn two(words: &str, first: First) -> Option<(String, String)> {
     let file = |text: &str| format!("'{}'", unquoted(text).replace('\'', "''"));
     let quote = words.chars().next().filter(|quote| ['\'', '"'].contains(quote));
     let end = match (first, quote) {
-        // A name with blanks stands in quotes.
+        // A name with blanks is quoted.
         (First::File, Some(quote)) => words.get(1..)?.find(quote)? + 2,
         (First::File, None) => words.find(char::is_whitespace)?,
         (First::Source, _) if words.ends_with(['\'', '"']) => {
@@ -358,7 +358,7 @@ fn with_options(table: &str) -> (String, String) {
         let is_begin = table.get(..*at).is_some_and(|before| before.ends_with([' ', '\t', ')', '"']));
         is_begin && word.eq_ignore_ascii_case("WITH") && next.is_none_or(|c| c == ' ' || c == '(')
     };
-    // A name in quotes may hold the word.
+    // A quoted name may contain the word.
     let quoted_to = table.rfind('"').unwrap_or(0);
     let at =
         table.char_indices().find(|place| place.0 >= quoted_to && is_with(place)).map_or(table.len(), |(at, _)| at);
@@ -366,7 +366,7 @@ fn with_options(table: &str) -> (String, String) {
     (table.trim().to_owned(), options.trim().to_owned())
 }
 
-/// Commands of other shells, and what does the same here.
+/// Commands of other shells, and the equivalents here.
 const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
     (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),

@@ -1,4 +1,4 @@
-//! `.dump`: SQL that makes the same schemas, sequences, tables, rows and views again; `.phoenix`: the same for Apache Phoenix.
+//! `.dump`: SQL that recreates schemas, sequences, tables, rows and views; `.phoenix`: the same for Apache Phoenix.
 
 use std::io::Write;
 
@@ -12,27 +12,27 @@ use crate::runner::Runner;
 
 /// Rows of one UPSERT.
 const ROWS: usize = 100;
-/// Bytes of an UPSERT after which it takes no more rows.
+/// Bytes of an UPSERT after which no more rows are added.
 const BYTES: usize = 64 << 10;
 
-/// The columns of a table, and those that fill themselves.
+/// The columns of a table, with those that are computed.
 #[derive(Default)]
 struct Columns {
-    /// All columns, as a statement names them: with their families if another one has the name.
+    /// All columns, as a statement names them: with their families if two columns have the same name.
     names: Vec<String>,
-    /// The places of those that are computed, and take no values.
+    /// The positions of computed columns, which cannot be written.
     places: Vec<usize>,
-    /// The sequences of identity columns, which are made with the table.
+    /// The sequences of identity columns, which are created with the table.
     sequences: Vec<String>,
-    /// Whether an identity column takes values by OVERRIDING SYSTEM VALUE alone.
+    /// Whether an identity column accepts values only with OVERRIDING SYSTEM VALUE.
     counts_always: bool,
 }
 
 impl Runner<'_> {
-    /// Prints the statements, all of one snapshot; of `table` only if one is named.
+    /// Prints the statements, with the rows of one snapshot; only for `table` if one is named.
     ///
     /// # Errors
-    /// Those of the reads; an open transaction that failed; Ctrl-C.
+    /// Errors of the reads; an open transaction that has failed; Ctrl-C.
     pub(crate) fn dump(&mut self, table: Option<&str>) -> Result<(), Failure> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
@@ -76,7 +76,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Prints the statements of EXPORT, all of one snapshot, line by line; of `table` only if one is named.
+    /// Prints the statements of EXPORT, line by line, with the rows of one snapshot; only for `table` if one is named.
     ///
     /// # Errors
     /// As [`Runner::dump`].
@@ -114,7 +114,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Those of the tables that this session alone has.
+    /// The temporary tables among these tables.
     fn temporary_among(&self, tables: &[String]) -> Result<Vec<String>, Failure> {
         let mut temporary = Vec::new();
         for table in tables.iter().filter(|table| table.starts_with("temp.")) {
@@ -126,7 +126,7 @@ impl Runner<'_> {
         Ok(temporary)
     }
 
-    /// A restored sequence goes on after the values that were given out, and has none if there are no more.
+    /// Prints the position of a sequence: the restored sequence continues after the used values, and has no values if none are left.
     fn dump_position(&mut self, sequence: &str) -> Result<(), Failure> {
         let property = |name: &str| Ok::<_, Failure>(self.properties(sequence, name)?.into_iter().next());
         if let Some(next) = property("NEXT")? {
@@ -158,7 +158,7 @@ impl Runner<'_> {
         Ok(is_view)
     }
 
-    /// The columns of a table, and those that fill themselves.
+    /// The columns of a table, with those that are computed.
     fn columns(&mut self, table: &str) -> Result<Columns, Failure> {
         let mut found = Columns::default();
         let mut named: Vec<(String, Option<String>)> = Vec::new();

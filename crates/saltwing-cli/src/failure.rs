@@ -1,4 +1,4 @@
-//! Failures: the reasons for which a statement, and with it a batch, ends.
+//! Failures, which end a statement, and with it a batch.
 
 use std::io;
 
@@ -6,25 +6,25 @@ use std::io;
 pub(crate) const EXIT_ERROR: u8 = 1;
 /// Wrong arguments.
 pub(crate) const EXIT_USAGE: u8 = 2;
-/// A salvage that came to its end, but not with all rows.
+/// A salvage that finished, but lost rows.
 pub(crate) const EXIT_LOST: u8 = 3;
-/// Ctrl-C: 128 and the signal's number, as shells have it.
+/// Ctrl-C: 128 plus the signal's number, as in command shells.
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
-/// Why a statement or a dot command came to no good end.
+/// The reason why a statement or a dot command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The statement's own error.
     Sql(saltwing::Error),
     /// Results could not be written.
     Output(io::Error),
-    /// A file or stdin could not be read: its name, and why.
+    /// A file or stdin could not be read: its name, and the error.
     Input(String, io::Error),
-    /// A dot command that makes no sense.
+    /// A dot command that is not valid.
     Usage(String),
     /// Ctrl-C, with the error of the statement.
     Interrupted(String),
-    /// It was printed already.
+    /// A failure that was already printed.
     Reported,
 }
 
@@ -45,7 +45,7 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
-    /// Whether the reader of our output has left: that is no error, it has seen enough.
+    /// Whether the reader has closed the pipe of our output, which is not an error: it needs no more.
     pub(crate) fn is_reader_gone(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

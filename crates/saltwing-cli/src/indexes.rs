@@ -1,4 +1,4 @@
-//! `.indexes`: what finds the rows of a table without reading all of it.
+//! `.indexes`: the primary key and the secondary indexes of tables.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::runner::Runner;
 
 /// A part of a table's key.
 pub(crate) struct KeyPart {
-    /// As statements write it: a column, or the expression that computes it.
+    /// The column, or the expression that computes the part, as statements write it.
     pub(crate) name: String,
     pub(crate) is_descending: bool,
 }
@@ -19,7 +19,7 @@ impl Runner<'_> {
     /// Prints the indexes of a table, or of all tables: the primary key of each, and its secondary indexes.
     ///
     /// # Errors
-    /// A name that no table has; a view.
+    /// The table does not exist, or is a view.
     pub(crate) fn indexes(&mut self, table: Option<&str>) -> Result<(), Failure> {
         let tables = match table {
             Some(table) => vec![table.to_owned()],
@@ -52,7 +52,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The key of a table as its definition has it; `None` of a table without one.
+    /// The primary key in the definition of a table; `None` for a table without one.
     fn key_of(&self, table: &str) -> Result<Option<String>, Failure> {
         let parts = self.key_parts(table)?;
         let parts: Vec<String> =
@@ -60,10 +60,10 @@ impl Runner<'_> {
         Ok((!parts.is_empty()).then(|| parts.join(", ")))
     }
 
-    /// The parts of a table's key in their order.
+    /// The parts of a table's key, in order.
     ///
     /// # Errors
-    /// A name that no table has.
+    /// The table does not exist.
     pub(crate) fn key_parts(&self, table: &str) -> Result<Vec<KeyPart>, Failure> {
         let mut parts: Vec<(usize, KeyPart)> = Vec::new();
         for row in self.connection.query(&format!("DESCRIBE {table}"), ())? {

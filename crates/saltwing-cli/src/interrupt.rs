@@ -1,8 +1,8 @@
 //! Ctrl-C stops the running statement, and no committed data is lost.
 //!
-//! One thread waits for the signal. While a statement runs it is cancelled, again and
-//! again until it ends: it may not have got far enough to hear the first call. While
-//! a batch waits for input, there is nothing to stop but the process.
+//! One thread waits for the signal. A running statement is cancelled repeatedly until it
+//! ends, because the first cancel may come before the statement can receive it. While
+//! a batch waits for input, the signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,19 +12,19 @@ use saltwing::blocking::Connection;
 
 use crate::failure::EXIT_INTERRUPTED;
 
-/// How often a statement gets the cancel.
+/// The interval at which a statement is cancelled again.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 
-/// The connection that runs statements.
+/// The effect of Ctrl-C while no statement runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Idle {
-    /// Ctrl-C between statements, and a second one within, ends the process.
+    /// Ctrl-C between statements, and a second one during a statement, ends the process.
     Ends,
-    /// The shell stays.
+    /// The shell continues.
     Stays,
 }
 
-/// The shell's end.
+/// The shell's handle of the listener.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     shared: Arc<Shared>,
@@ -33,7 +33,7 @@ pub(crate) struct Interrupt {
 
 /// The state shared by the signal's thread and the shell.
 struct Shared {
-    /// The thread outlives the database, and must not hold it: it closes when the shell's end is gone.
+    /// Weak, because the thread outlives the database and must not keep it open: the database closes when the shell's handle is dropped.
     connection: Mutex<Weak<Connection>>,
     idle: Idle,
     running: AtomicBool,
@@ -42,7 +42,7 @@ struct Shared {
 }
 
 impl Interrupt {
-    /// Listens from now on. Without it (no thread, no signals) Ctrl-C ends the process, as ever.
+    /// Starts to listen. If that fails (no thread, no signals), Ctrl-C ends the process as usual.
     pub(crate) fn listen(connection: &Connection, idle: Idle) -> Self {
         let connection = Arc::new(connection.clone());
         let (running, count) = (AtomicBool::new(false), AtomicU32::new(0));
@@ -60,12 +60,12 @@ impl Interrupt {
                 });
             }
         }));
-        // Nothing is sent: the sender goes when the signal is taken over, or when that failed.
+        // Nothing is sent: the sender is dropped after the signal handler is installed, or has failed.
         let _: Result<(), _> = started.recv();
         Self { shared, _connection: connection }
     }
 
-    /// Stops the statements of another connection from now on.
+    /// Directs later signals to the statements of another connection.
     pub(crate) fn turn_to(&mut self, connection: &Connection) {
         self._connection = Arc::new(connection.clone());
         *self.shared.connection() = Arc::downgrade(&self._connection);
@@ -122,7 +122,7 @@ impl Shared {
     }
 }
 
-/// A statement that runs.
+/// A running statement.
 pub(crate) struct Running<'a>(&'a Interrupt);
 
 impl Drop for Running<'_> {

@@ -12,7 +12,7 @@ impl Runner<'_> {
     /// Prints the row keys of a query's rows, in bytes and in values.
     ///
     /// # Errors
-    /// Those of the query; a query that is not over one table.
+    /// Errors of the query; a query that is not over one table.
     pub(crate) fn keys(&mut self, sql: &str) -> Result<(), Failure> {
         let usage = || Failure::Usage("usage: .keys SELECT .. FROM one table ..".to_owned());
         let query = TableQuery::of(sql).ok_or_else(usage)?;
@@ -24,7 +24,7 @@ impl Runner<'_> {
     /// Prints the ranges that a query reads of each table: as values, and as bytes after the bucket byte.
     ///
     /// # Errors
-    /// Those of its EXPLAIN.
+    /// Errors of its EXPLAIN.
     pub(crate) fn ranges(&mut self, sql: &str) -> Result<(), Failure> {
         let params = self.parameters.of(sql);
         let (text,) = self.connection.query_one::<(String,)>(&format!("EXPLAIN (FORMAT JSON) {sql}"), params)?;
@@ -35,7 +35,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Prints the ranges of an access, and those of its parts; each line begins with `indent`.
+    /// Prints the ranges of an access, and of its parts; each line begins with `indent`.
     fn ranges_of(&mut self, access: &Json, indent: &str) -> Result<(), Failure> {
         writeln!(self.out, "{indent}{}", title(access))?;
         for span in list(access, "spans") {
@@ -68,12 +68,12 @@ impl Runner<'_> {
     }
 }
 
-/// A list of an object of EXPLAIN; an empty one if there is none.
+/// A list of an object of EXPLAIN; empty if the object does not have it.
 fn list<'j>(of: &'j Json, name: &str) -> &'j [Json] {
     of[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What an access reads: `range of t as a, entries of index i, 1 of 4 buckets`.
+/// The title of an access: `range of t as a, entries of index i, 1 of 4 buckets`.
 fn title(access: &Json) -> String {
     let text = |name: &str| access[name].as_str();
     let mut title =
@@ -90,10 +90,10 @@ fn title(access: &Json) -> String {
     }
 }
 
-/// A SELECT over one table, cut around its list.
+/// A SELECT over one table, without its list.
 struct TableQuery<'q> {
     before_list: &'q str,
-    /// From FROM on.
+    /// The text from FROM.
     after_list: &'q str,
     table: &'q str,
 }

@@ -14,8 +14,8 @@
 //! 1. A batch writes no colour, banner or prompt.
 //! 2. Memory is bounded by one statement and one batch of rows (a table also keeps
 //!    its first rows, for the widths).
-//! 3. Exit codes: 0; 1 for an error of SQL, storage or output, or damage that a check finds; 2 for usage; 3 for rows that
-//!    are lost; 130 after Ctrl-C.
+//! 3. Exit codes: 0; 1 for an error of SQL, storage or output, or damage that a check finds; 2 for wrong usage; 3 for
+//!    lost rows; 130 after Ctrl-C.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
@@ -45,6 +45,8 @@ mod results;
 mod runner;
 mod screen;
 mod script;
+#[cfg(feature = "server")]
+mod serve;
 mod standard_input;
 mod statement_kind;
 mod statement_tables;
@@ -63,8 +65,10 @@ pub fn main() -> ExitCode {
         Ok(Invocation::Completions(shell)) => printed(args::write_completions(shell, &mut io::stdout())),
         Ok(Invocation::Man) => printed(args::write_manual(&mut io::stdout())),
         Ok(Invocation::Maintain(maintenance)) => maintain::run(&maintenance),
+        #[cfg(feature = "server")]
+        Ok(Invocation::Serve(serve)) => serve::run(&serve),
         Err(error) => {
-            // Help and version come this way too, with the exit code 0.
+            // Help and version are errors of clap, too, with the exit code 0.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(failure::EXIT_USAGE)
         }
@@ -72,7 +76,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The exit code of a text that was written so; a reader that has left is no error.
+/// The exit code after printing a text; a closed pipe is not an error.
 fn printed(done: io::Result<()>) -> u8 {
     match done {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -12,7 +12,7 @@ use crate::args::Maintenance;
 use crate::failure::{EXIT_ERROR, EXIT_LOST};
 use crate::message::{count, grouped};
 
-/// Does it; returns the exit code.
+/// Runs a subcommand; returns the exit code.
 pub(crate) fn run(maintenance: &Maintenance) -> u8 {
     let mut out = io::stdout().lock();
     let done = match maintenance {

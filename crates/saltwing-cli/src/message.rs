@@ -10,26 +10,26 @@ use crate::render::{Options, Paint, text_width};
 use crate::script::StatementText;
 use crate::statement_kind::lead_bytes;
 
-/// Cells of a long line that are shown around an error's place where no terminal says how wide it is.
+/// Cells of a long line that are shown around the position of an error if the width of the terminal is unknown.
 const SHOWN_CELLS: usize = 160;
-/// Fewest, however narrow the terminal is.
+/// The fewest cells, even on a narrower terminal.
 const SHOWN_CELLS_MIN: usize = 20;
 
-/// How messages are laid out.
+/// The style of messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
     paint: Paint,
-    /// Cells of the terminal that lines are broken for; `None` breaks none.
+    /// The width of the terminal in cells, at which lines are broken; `None` breaks no lines.
     width: Option<usize>,
 }
 
 impl Look {
-    /// As results are.
+    /// The style of messages that matches the options for results.
     pub(crate) fn of(options: &Options) -> Self {
         Self { paint: options.paint, width: options.width }
     }
 
-    /// Breaks a line between words, so that it fits after `before` cells; its other lines have `indent` blanks.
+    /// Breaks a line between words, so that it fits after `before` cells; further lines are indented by `indent` blanks.
     fn wrapped(self, text: &str, before: usize, indent: usize) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let (mut out, mut used) = (String::new(), before);
@@ -127,7 +127,7 @@ fn push_place(out: &mut String, span: Span, source: Option<&str>, statement: &St
         false => (span.end.column as usize + 1).saturating_sub(span.start.column as usize),
     };
     let gutter = format!("{line} | ");
-    // The last cell of a terminal's line stays free, and an ellipsis may stand at either end.
+    // The last cell of a terminal's line stays free, and either end may have an ellipsis.
     let cells = look.width.map_or(SHOWN_CELLS, |width| width.saturating_sub(gutter.len() + 3).max(SHOWN_CELLS_MIN));
     let (shown, from) = window(&format!("{before}{}", text.trim_end_matches('\r')), from, cells);
     let column = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
@@ -148,7 +148,7 @@ fn window(line: &str, at: usize, cells: usize) -> (String, usize) {
     let chars: Vec<char> = line.chars().collect();
     let width_of =
         |range: std::ops::Range<usize>| text_width(&chars.get(range).unwrap_or_default().iter().collect::<String>());
-    // Wide characters take two cells, so that fewer of them are shown.
+    // Wide characters take two cells, so fewer of them are shown.
     let mut count = cells.min(chars.len());
     loop {
         let skipped = at.saturating_sub(count * 3 / 8).min(chars.len() - count);
@@ -202,7 +202,7 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
-/// A time in the unit that suits it.
+/// A time in a suitable unit.
 pub(crate) fn duration(time: Duration) -> String {
     let micros = time.as_micros();
     match micros {
@@ -213,7 +213,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// The line below a statement: what it did, time, keys read, buckets.
+/// The line below a statement: its effect, time, keys read, buckets.
 pub(crate) fn footer(done: String, time: Option<Duration>, stats: Stats) -> String {
     let mut parts = vec![done];
     parts.extend(time.map(duration));

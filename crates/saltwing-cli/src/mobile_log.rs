@@ -1,7 +1,7 @@
-//! A log of mobile data sessions: the same rows each time, for the demo, tests and benches.
+//! A generated log of mobile data sessions, always with the same rows, for the demo, tests and benches.
 //!
-//! The key begins with three digits of the phone's MD5: they spread the phones, and the table
-//! computes them, so that no statement names them. A phone's sessions of a day are one range.
+//! The key begins with three digits of the phone's MD5, which spread the phones. The table
+//! computes them, so no statement names them. A phone's sessions of a day are one range.
 //!
 //! ```text
 //! key = 0d7             18601134210  2014-06-24 09:30:12  5f0c4e1b2a99d3e7
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use md5::{Digest, Md5};
 
-/// Makes the table.
+/// The statement that creates the table.
 pub const CREATE_TABLE: &str = "\
 CREATE TABLE mobile_log (
     phone_no VARCHAR NOT NULL,
@@ -54,11 +54,11 @@ pub const COLUMNS: [&str; 20] = [
 /// A session: the texts of [`COLUMNS`].
 pub type Session = [String; 20];
 
-/// Where a session has its key columns.
+/// The index of the column `phone_no` in [`COLUMNS`].
 pub const PHONE_NO: usize = 0;
-/// See [`PHONE_NO`].
+/// The index of a further key column, as [`PHONE_NO`].
 pub const START_TIME: usize = 7;
-/// See [`PHONE_NO`].
+/// The index of a further key column, as [`PHONE_NO`].
 pub const ID: usize = 19;
 
 /// Sites: name, channel, top domain.
@@ -75,24 +75,24 @@ const SECONDS_A_DAY: u64 = 86_400;
 /// The day of June 2014 on which the log begins.
 pub const FIRST_DAY: u64 = 22;
 
-/// How many rows, and of what: every phone has `sessions_a_day` sessions on each of `days` days.
+/// The size of a log: every phone has `sessions_a_day` sessions on each of `days` days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MobileLog {
-    /// Phones, from [`phone`]`(0)` on.
+    /// The number of phones, from [`phone`]`(0)`.
     pub phones: u64,
-    /// Days from 2014-06-[`FIRST_DAY`] on, at most 8.
+    /// The number of days from 2014-06-[`FIRST_DAY`], at most 8.
     pub days: u64,
     /// Sessions of one phone on one day, at most 86,400.
     pub sessions_a_day: u64,
 }
 
 impl MobileLog {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn row_count(&self) -> u64 {
         self.phones * self.days * self.sessions_a_day
     }
 
-    /// The rows in the order in which they came about: by day, by time of day, by phone.
+    /// The rows in the order of their time: by day, by time of day, by phone.
     pub fn sessions(&self) -> impl Iterator<Item = Session> + use<> {
         let Self { phones, sessions_a_day, .. } = *self;
         let slot_seconds = (SECONDS_A_DAY / sessions_a_day.max(1)).max(1);
@@ -117,7 +117,7 @@ pub fn day_range(day: u64) -> (String, String) {
 
 fn session(phone: &str, day: u64, second: u64, random: u64) -> Session {
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    // Each column takes bits of its own.
+    // Each column uses its own bits.
     let part = |shift: u32, count: u64| (random >> shift) % count;
     let (site, channel, domain) = SITES.get(part(8, 6) as usize).copied().unwrap_or(SITES[0]);
     let (up, down) = (200 + part(16, 9_000), 1_000 + part(24, 800_000));
@@ -147,7 +147,7 @@ fn session(phone: &str, day: u64, second: u64, random: u64) -> Session {
     columns
 }
 
-/// The first `digits` hex digits of a text's MD5, as SQL's MD5 has them.
+/// The first `digits` hex digits of a text's MD5, as of SQL's MD5.
 fn md5_hex(text: &str, digits: usize) -> String {
     let mut hex = Md5::digest(text).iter().fold(String::with_capacity(32), |mut hex, byte| {
         // Writing to a String does not fail.
@@ -158,7 +158,7 @@ fn md5_hex(text: &str, digits: usize) -> String {
     hex
 }
 
-/// A number that looks random, always the same for the same `seed` (splitmix64).
+/// A pseudorandom number from `seed` (splitmix64).
 fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

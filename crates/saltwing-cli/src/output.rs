@@ -1,26 +1,26 @@
-//! Where results go: the standard output, a file (`.output`, `.once`), or a pager.
+//! The destination of results: the standard output, a file (`.output`, `.once`), or a pager.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Bytes that go to a pager at a time.
+/// Bytes of one write to a pager.
 const PAGER_BUFFER: usize = 64 << 10;
 
 /// The results' destination.
 pub(crate) struct Output<'a> {
     standard: Box<dyn Write + 'a>,
     destination: Destination,
-    /// How long pagers that have ended kept the shell waiting.
+    /// The time that the shell has waited for pagers that have ended.
     waited: Duration,
 }
 
-/// When a statement began.
+/// The beginning of a statement.
 #[derive(Clone, Copy)]
 pub(crate) struct Began {
     at: Instant,
-    /// How long the shell had waited for the readers of pagers by then.
+    /// The time that the shell had waited for pagers before.
     waited: Duration,
 }
 
@@ -28,26 +28,26 @@ enum Destination {
     Standard,
     File {
         file: BufWriter<File>,
-        /// As it was given.
+        /// The path, as the user gave it.
         path: String,
-        /// Whether it takes one result only.
+        /// Whether the file receives only one result.
         once: bool,
     },
     Pager(Pager),
 }
 
-/// A result that is held back until it is longer than the screen, and then goes to a pager.
+/// A result that is held back until it is longer than the screen, and is then sent to a pager.
 struct Pager {
     command: String,
-    /// Lines that the screen has room for.
+    /// The lines of the screen.
     height: usize,
-    /// What was not sent yet.
+    /// The bytes that are not sent yet.
     held: Vec<u8>,
     lines: usize,
     child: Option<Child>,
-    /// Whether its reader has left it.
+    /// Whether the user has left the pager.
     is_closed: bool,
-    /// How long it kept the shell waiting.
+    /// The time that the shell has waited for this pager.
     waited: Duration,
 }
 
@@ -56,10 +56,10 @@ impl<'a> Output<'a> {
         Self { standard, destination: Destination::Standard, waited: Duration::ZERO }
     }
 
-    /// Sends results to a file, which is made or emptied; one result only if `once`.
+    /// Sends results to a file, which is created or emptied; only one result if `once`.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub(crate) fn redirect(&mut self, path: &str, once: bool) -> io::Result<()> {
         let file = BufWriter::new(File::create(path)?);
         self.restore_standard()?;
@@ -77,7 +77,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// The file that results go to.
+    /// The file to which results are sent.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.destination {
             Destination::File { path, .. } => Some(path),
@@ -85,17 +85,17 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// A statement begins now.
+    /// Records the beginning of a statement.
     pub(crate) fn begin(&self) -> Began {
         Began { at: Instant::now(), waited: self.waited() }
     }
 
-    /// The time that a statement has taken, without that of the readers of pagers.
+    /// The time that a statement has taken, without the time of waiting for pagers.
     pub(crate) fn time_since(&self, began: Began) -> Duration {
         began.at.elapsed().saturating_sub(self.waited().saturating_sub(began.waited))
     }
 
-    /// How long the shell has waited for the readers of pagers.
+    /// The time that the shell has waited for pagers.
     fn waited(&self) -> Duration {
         match &self.destination {
             Destination::Pager(pager) => self.waited + pager.waited,
@@ -103,7 +103,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Sends the result that follows through a pager if it is longer than `height` lines, unless it goes to a file.
+    /// Sends the next result through a pager if it is longer than `height` lines, unless results are sent to a file.
     pub(crate) fn page(&mut self, command: &str, height: usize) {
         if matches!(self.destination, Destination::Standard) {
             let pager = Pager {
@@ -119,7 +119,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether nobody reads the rest of the result.
+    /// Whether the user has left the pager, so that the rest of the result is not needed.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(&self.destination, Destination::Pager(pager) if pager.is_closed)
     }
@@ -189,7 +189,7 @@ impl Pager {
         self.flush()
     }
 
-    /// Writes to the pager; one that its reader has left takes no more.
+    /// Writes the held bytes to the pager. If the user has left the pager, further bytes are dropped.
     fn flush(&mut self) -> io::Result<()> {
         let Some(input) = self.child.as_mut().and_then(|child| child.stdin.as_mut()) else { return Ok(()) };
         if self.is_closed {
@@ -206,7 +206,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Writes a short result to `standard`; waits until the reader of a long one leaves, and adds that time to `waited`.
+    /// Writes a short result to `standard`. For a long one, waits until the user leaves the pager, and adds that time to `waited`.
     fn end(self, standard: &mut dyn Write, waited: &mut Duration) -> io::Result<()> {
         let Some(mut child) = self.child else {
             standard.write_all(&self.held)?;
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(path).unwrap(), "4.0\n4.1\n4.2\n4.3\n");
     }
 
-    /// A reader takes time, also to take what a pipe does not hold.
+    /// The time of waiting includes the writes that block because the pipe is full.
     #[test]
     #[cfg(unix)]
     fn the_time_of_readers_is_known() {

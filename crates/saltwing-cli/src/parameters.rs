@@ -3,11 +3,11 @@
 use saltwing::syntax::{Parameter, parameters};
 use saltwing::{Dialect, Params, Value};
 
-/// A value under its name.
+/// A value with its name.
 struct Given {
     /// `:name`, or `?1` for the first by position.
     name: String,
-    /// As it was written.
+    /// The expression, as typed.
     text: String,
     value: Value,
 }
@@ -17,7 +17,7 @@ struct Given {
 pub(crate) struct Parameters(Vec<Given>);
 
 impl Parameters {
-    /// Sets a value; `name` is as [`Parameters::name_of`] has it.
+    /// Sets a value; `name` has the form of [`Parameters::name_of`].
     pub(crate) fn set(&mut self, name: String, text: String, value: Value) {
         let given = Given { name, text, value };
         match self.0.binary_search_by(|known| known.name.cmp(&given.name)) {
@@ -26,7 +26,7 @@ impl Parameters {
         }
     }
 
-    /// Forgets one value, or all; whether there was one.
+    /// Removes one value, or all; returns whether there was one.
     pub(crate) fn clear(&mut self, name: Option<&str>) -> bool {
         let before = self.0.len();
         match name {
@@ -36,12 +36,12 @@ impl Parameters {
         self.0.len() < before || name.is_none()
     }
 
-    /// A line a value.
+    /// One line for each value.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.iter().map(|given| format!("{} {}", given.name, given.text)).collect()
     }
 
-    /// The one form of a name: `:host` for `:host` and `host`, `?1` for `?1`, `$1` and `1`. `None` for no name.
+    /// The canonical form of a name: `:host` for `:host` and `host`, `?1` for `?1`, `$1` and `1`. `None` if the text is not a name.
     pub(crate) fn name_of(written: &str) -> Option<String> {
         let bare = written.trim_start_matches([':', '?', '$', '@']);
         let is_name = |text: &str| {
@@ -54,11 +54,11 @@ impl Parameters {
         }
     }
 
-    /// The values of a statement's parameters; none where it has none, or where not all of them have a value: then
-    /// the statement says so.
+    /// The values of a statement's parameters; empty if it has none, or if some parameters have no value: then
+    /// the statement reports the error.
     pub(crate) fn of(&self, sql: &str) -> Params {
         const NONE: Params = Params::Positional(Vec::new());
-        // Most statements have no parameters, and are parsed where they run.
+        // Most statements have no parameters, and need no parsing here.
         if self.0.is_empty() || !sql.contains(['?', ':', '$']) {
             return NONE;
         }

@@ -1,4 +1,4 @@
-//! Progress of a running statement on a terminal: a bar for COPY and for builds of indexes, a spinner for all others.
+//! Shows the progress of a running statement on a terminal: a bar for COPY and index builds, a spinner for other statements.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,18 +9,18 @@ use saltwing::{CopyProgress, IndexProgress};
 
 use crate::message::grouped;
 
-/// A statement with a bar that is done by then shows none.
+/// The time before a bar is shown.
 const QUIET: Duration = Duration::from_millis(300);
-/// Any other statement that is done by then shows no sign of life.
+/// The time before the spinner is shown.
 const SILENT: Duration = Duration::from_millis(500);
-/// How often the line is drawn.
+/// The interval at which the line is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Characters of the bar.
 const BAR_CELLS: u64 = 24;
-/// The frames of the spinner in front of the time.
+/// The frames of the spinner before the time.
 const TURNS: [char; 4] = ['|', '/', '-', '\\'];
 
-/// Draws how far the statement of a connection is.
+/// Draws the progress of a connection's statement.
 #[derive(Clone)]
 pub(crate) struct ProgressBar {
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ pub(crate) struct ProgressBar {
 
 struct Shared {
     state: Mutex<State>,
-    /// A statement began, or the shell ends.
+    /// Notified if a statement begins, or the shell ends.
     changed: Condvar,
 }
 
@@ -44,7 +44,7 @@ enum Phase {
     Idle,
     /// A statement without known progress.
     Waiting,
-    /// A statement runs that reports how far it is.
+    /// The running statement reports its progress.
     Reporting,
     /// The shell ends.
     Gone,
@@ -64,7 +64,7 @@ impl ProgressBar {
         bar
     }
 
-    /// Shows a sign of life for long statements, from a thread of its own. Without one there is none.
+    /// Shows the spinner for long statements, from a thread of its own. If the thread cannot be started, there is no spinner.
     pub(crate) fn watch(&self, connection: &Connection) {
         if std::io::stderr().is_terminal() {
             let (bar, connection) = (self.clone(), connection.clone());
@@ -73,14 +73,14 @@ impl ProgressBar {
         }
     }
 
-    /// A statement begins; one that reads from the terminal is `silent`.
+    /// A statement begins. It is `silent` if it reads from the terminal.
     pub(crate) fn begin(&self, silent: bool) {
         let phase = if silent { Phase::Idle } else { Phase::Waiting };
         *self.lock() = State { started: Instant::now(), drawn: None, phase };
         self.shared.changed.notify_all();
     }
 
-    /// The statement is done, or its rows come: the line goes.
+    /// The statement is done, or its rows follow: removes the line.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
         if state.phase != Phase::Gone {
@@ -134,7 +134,7 @@ impl ProgressBar {
 }
 
 fn draw(text: &str) {
-    // A terminal that is gone takes the line with it; the statement's own output will tell.
+    // If the terminal is gone, the statement's own output reports the error.
     let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
     let _ = std::io::stderr().flush();
 }
@@ -146,12 +146,12 @@ fn sign_of_life(turns: usize, elapsed: Duration, keys_read: u64) -> String {
     format!("{turn} {:.1} s{read}", elapsed.as_secs_f64())
 }
 
-/// What a bar shows.
+/// The content of a bar.
 struct Bar {
     rows: u64,
-    /// Of `total`, in whatever unit.
+    /// The finished part of `total`, in any unit.
     done: u64,
-    /// If it is known.
+    /// The total, if it is known.
     total: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use crate::screen::Screen;
 use crate::statement_kind::StatementKind;
 use crate::statement_tables::tables_of;
 
-/// Rows of a result that a terminal without a pager shows, unless `.maxrows` says otherwise.
+/// Most rows of a result that a terminal without a pager shows, unless `.maxrows` is set.
 const ROWS_SHOWN: u64 = 1000;
 
 impl Runner<'_> {
@@ -26,7 +26,7 @@ impl Runner<'_> {
             _ if self.audience == Audience::Batch => return Ok(()),
             _ => "ok".to_owned(),
         };
-        // Scripts get the same line whatever the statement reads.
+        // For scripts, the line does not depend on the reads of the statement.
         let stats = if self.audience == Audience::Batch { Stats::default() } else { result.stats };
         writeln!(self.messages, "{}", message::footer(text, self.timing.then_some(time), stats))?;
         Ok(())
@@ -60,9 +60,9 @@ impl Runner<'_> {
         let mut renderer = self.renderer(&rows, kind, keys);
         let most = self.rows_shown(kind);
         let mut count = 0;
-        // An error before the first row prints nothing: the opening waits for it.
+        // The first batch is read before anything is printed, so that an error before the first row prints no header.
         let first = rows.next_blocking();
-        // From here on rows are written, and the line would stand among them.
+        // From here on rows are written, and the progress line would be between them.
         self.progress.finish();
         let mut next = first?;
         let mut is_cut = false;
@@ -103,20 +103,20 @@ impl Runner<'_> {
         if self.shows_as_text(rows, kind) {
             Box::new(Plain::new(rows.columns(), "\n"))
         } else if kind == StatementKind::Plan && is_fields && rows.columns().len() == 1 {
-            // Its lines are for people, and quotes would stand around some of them.
+            // A plan is for people to read, and csv would put quotes around some of its lines.
             Box::new(Plain::new(rows.columns(), "\n").with_header())
         } else {
             self.mode.renderer(rows.columns(), &self.options_for(kind, keys))
         }
     }
 
-    /// Whether a result is lines for a person to read: plans and definitions.
+    /// Whether a result is text for people to read: plans and definitions.
     fn shows_as_text(&self, rows: &ArrowRows, kind: StatementKind) -> bool {
         let for_people = matches!(self.mode, Mode::Table | Mode::Box) && self.audience != Audience::Batch;
         for_people && matches!(kind, StatementKind::Text | StatementKind::Plan) && rows.columns().len() == 1
     }
 
-    /// The most rows of a result that are shown. The rows of a statement that writes are few enough, and all are wanted.
+    /// The most rows of a result that are shown. For a statement that writes, all rows are shown.
     pub(crate) fn rows_shown(&self, kind: StatementKind) -> u64 {
         let is_for_people = matches!(self.mode, Mode::Table | Mode::Box | Mode::Line);
         if !is_for_people || self.out.file().is_some() || matches!(kind, StatementKind::Write(_)) {
@@ -134,7 +134,7 @@ impl Runner<'_> {
         self.audience != Audience::Batch && std::io::stdout().is_terminal()
     }
 
-    /// The names of the key columns of a query's tables, where they decide which columns of a wide result are shown.
+    /// The names of the key columns of a query's tables, if they decide which columns of a wide result are shown.
     pub(crate) fn key_columns(&self, sql: &str, kind: StatementKind) -> Vec<String> {
         let is_table = matches!(self.mode, Mode::Table | Mode::Box);
         match kind == StatementKind::Other && is_table && self.is_at_terminal() {
@@ -143,7 +143,7 @@ impl Runner<'_> {
         }
     }
 
-    /// In the catalog's answers NULL is empty: no value could be mistaken for it.
+    /// In results of the catalog, NULL is shown as an empty text: no value looks like it.
     fn options_for(&self, kind: StatementKind, keys: Vec<String>) -> Options {
         match (kind, &self.null_text) {
             (StatementKind::Catalog, None) => Options { null_text: String::new(), ..self.options(keys) },
@@ -167,7 +167,7 @@ impl Runner<'_> {
     }
 }
 
-/// The first rows of a batch; whether it has more.
+/// The first rows of a batch; sets `is_cut` if there are more.
 fn up_to(batch: &RecordBatch, most: u64, is_cut: &mut bool) -> RecordBatch {
     *is_cut = batch.num_rows() as u64 > most;
     match *is_cut {

@@ -1,4 +1,4 @@
-//! Runs one thing at a time on one connection: what batch, shell and demo share.
+//! Runs statements and dot commands on one connection, for batch, shell and demo.
 
 use std::io::Write;
 
@@ -12,7 +12,6 @@ use crate::dot_command::DotCommand;
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::interrupt::{Idle, Interrupt};
 use crate::message;
-use crate::open::open;
 use crate::output::Output;
 use crate::parameters::Parameters;
 use crate::progress::ProgressBar;
@@ -21,7 +20,7 @@ use crate::script::{Item, Script, StatementText};
 use crate::standard_input::StandardInput;
 use crate::statement_kind::{StatementKind, stream_of};
 
-/// Whom the shell speaks to.
+/// The reader of the shell's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// A program, or a file.
@@ -30,7 +29,7 @@ pub(crate) enum Audience {
     Terminal(Paint),
 }
 
-/// Whether there is more to run.
+/// Whether the shell continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Go,
@@ -40,7 +39,7 @@ pub(crate) enum Flow {
 /// A connection, and how its results are shown.
 pub(crate) struct Runner<'a> {
     pub(crate) database: Database,
-    /// How the database was opened; `.open` opens others in the same way.
+    /// The arguments with which the database was opened; `.open` opens others with the same ones.
     pub(crate) run: Run,
     pub(crate) connection: Connection,
     /// The names for completion and for the layout of results.
@@ -54,24 +53,24 @@ pub(crate) struct Runner<'a> {
     pub(crate) null_text: Option<String>,
     /// The value of `.maxrows`; 0 shows all.
     pub(crate) max_rows: Option<u64>,
-    /// Between the fields of the mode csv.
+    /// The separator of fields in the mode csv.
     pub(crate) separator: u8,
-    /// The program that shows results that are longer than the screen.
+    /// The program for results that are longer than the screen.
     pub(crate) pager: Option<String>,
-    /// The statement that ran last, for `.watch` and `.edit`.
+    /// The last statement, for `.watch` and `.edit`.
     pub(crate) last: Option<StatementText>,
-    /// The mode that `\x` goes back to.
+    /// The mode to which `\x` returns.
     pub(crate) unexpanded: Option<Mode>,
     pub(crate) progress: ProgressBar,
     pub(crate) parameters: Parameters,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Box<dyn Write + 'a>,
-    /// How many files read each other now.
+    /// The current nesting of `.read`.
     pub(crate) read_depth: usize,
 }
 
 impl<'a> Runner<'a> {
-    /// A runner on a database that was opened as `run` says. It writes results to `out` and all else to `messages`.
+    /// A runner on a database that was opened with `run`. It writes results to `out` and everything else to `messages`.
     pub(crate) fn new(
         database: Database,
         run: Run,
@@ -113,7 +112,7 @@ impl<'a> Runner<'a> {
     /// Runs a script up to its first failure, which is printed. `source` names the file.
     ///
     /// # Errors
-    /// [`Failure::Reported`], or that the reader is gone, or Ctrl-C.
+    /// [`Failure::Reported`]; the reader of the output is gone; Ctrl-C.
     pub(crate) fn script(&mut self, script: &mut Script<'_>, source: Option<&str>) -> Result<Flow, Failure> {
         loop {
             let item = match script.next(self.connection.settings().dialect) {
@@ -148,17 +147,17 @@ impl<'a> Runner<'a> {
         if matches!(failure, Failure::Reported) || failure.is_reader_gone() {
             return failure;
         }
-        // Results before the message; an error of stdout itself is the message.
+        // Results come before the message. An error of stdout is not reported here: it is the message itself.
         let _ = self.out.flush();
         let options = self.options(Vec::new());
         let mut text = message::failure(&failure, source, place, &message::Look::of(&options));
         if let (Failure::Sql(error), Mode::Json | Mode::Jsonl) = (&failure, self.mode) {
             text = format!("{text}\n{}", message::json(error));
         }
-        // On a terminal Ctrl-C has left its `^C` on the line.
+        // On a terminal, Ctrl-C has printed `^C` on the line.
         let at_key = matches!(failure, Failure::Interrupted(_)) && self.audience != Audience::Batch;
         let start = if at_key { "\r" } else { "" };
-        // Where stderr is gone too, the exit code says it.
+        // If stderr is gone, too, the exit code reports the failure.
         let _ = writeln!(self.messages, "{start}{text}");
         match failure {
             Failure::Interrupted(text) => Failure::Interrupted(text),
@@ -169,7 +168,7 @@ impl<'a> Runner<'a> {
     /// Runs one statement and prints its result.
     ///
     /// # Errors
-    /// The statement's; that of writing its rows; Ctrl-C.
+    /// The error of the statement, or of writing its rows; Ctrl-C.
     pub(crate) fn statement(&mut self, statement: &StatementText) -> Result<(), Failure> {
         let kind = StatementKind::of(&statement.sql);
         let connection = self.connection.clone();
@@ -222,7 +221,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Tells of a transaction that ends with the connection.
+    /// Prints a notice about an open transaction, which ends with the connection.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         let notice = match self.connection.transaction_state() {
             TransactionState::None => return Ok(()),
@@ -232,13 +231,13 @@ impl<'a> Runner<'a> {
         self.notices(&[notice.to_owned()])
     }
 
-    /// Closes the database, and goes on with another one, which is opened in the same way.
+    /// Closes the database, and continues with another one, opened with the same arguments.
     ///
     /// # Errors
-    /// The other one cannot be opened, and this one stays; this one cannot be closed.
+    /// The other database cannot be opened, and this one stays open; this one cannot be closed.
     pub(crate) fn open(&mut self, path: &str) -> Result<(), Failure> {
         let run = self.run.with_database(path);
-        let database = open(&run)?;
+        let database = run.open()?;
         self.notices(database.notices())?;
         self.end()?;
         self.connection = database.connect().blocking();
@@ -250,13 +249,13 @@ impl<'a> Runner<'a> {
             self.progress.watch(&self.connection);
         }
         let before = std::mem::replace(&mut self.database, database);
-        let was_readonly = std::mem::replace(&mut self.run, run).readonly;
+        let was_readonly = std::mem::replace(&mut self.run, run).opening.readonly;
         if was_readonly { Ok(()) } else { Ok(before.close()?) }
     }
 
-    /// Brings everything to the disk; the exit code of a shell that ended with `code`.
+    /// Closes the database; returns the exit code of a shell that ended with `code`.
     pub(crate) fn close(self, code: u8) -> u8 {
-        let (database, is_readonly) = (self.database.clone(), self.run.readonly);
+        let (database, is_readonly) = (self.database.clone(), self.run.opening.readonly);
         drop(self);
         match database.close() {
             Err(error) if !is_readonly => {
@@ -267,7 +266,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The database, as people name it.
+    /// The name of the database for messages.
     pub(crate) fn place(&self) -> String {
         match &self.run.database {
             Some(path) => format!("{} ({})", path.display(), self.database.store_name()),
@@ -283,7 +282,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Writes a line where results go.
+    /// Writes a line to the destination of results.
     pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
         writeln!(self.out, "{text}")?;
         Ok(self.out.flush()?)

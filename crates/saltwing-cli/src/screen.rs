@@ -1,4 +1,4 @@
-//! The size of the terminal that results go to.
+//! The size of the terminal for results.
 
 use std::io::IsTerminal;
 
@@ -10,9 +10,9 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// That of the standard output; `None` if it is no terminal, or one that does not tell.
+    /// The screen of the standard output; `None` if that is not a terminal, or its size is unknown.
     ///
-    /// It is one call of the system, and a window changes its size at any time: so it is read for each result.
+    /// This is one system call, and a window can change its size at any time, so the size is read for each result.
     pub(crate) fn of_results() -> Option<Self> {
         if !std::io::stdout().is_terminal() {
             return None;
@@ -22,7 +22,7 @@ impl Screen {
     }
 }
 
-/// `crossterm::terminal::size` would start the program `tput`, twice, where the system has no answer.
+/// Not `crossterm::terminal::size`, which would start the program `tput`, twice, if the system does not report the size.
 #[cfg(unix)]
 fn size() -> Option<(u16, u16)> {
     crossterm::terminal::window_size().ok().map(|size| (size.columns, size.rows))

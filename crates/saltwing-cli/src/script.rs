@@ -1,8 +1,8 @@
-//! Cuts input into statements and dot commands, and knows where each one stands.
+//! Cuts input into statements and dot commands, with their positions.
 //!
 //! Input is read line by line, so that a program that writes statements into a pipe
-//! gets each one's result at once, and `COPY t FROM STDIN` finds its data on the
-//! lines that follow.
+//! gets each result at once, and `COPY t FROM STDIN` finds its data on the
+//! following lines.
 //!
 //! # Laws
 //! 1. The statements are those of [`split_statements`] over the whole input.
@@ -17,49 +17,49 @@ use saltwing::{Dialect, split_statements_in};
 
 /// Longest line.
 const LINE_BYTES_MAX: u64 = 64 << 20;
-/// Maximum of characters before a statement on its line that are kept for messages.
+/// Most characters before a statement on its line that are kept for messages.
 const PREFIX_CHARS_MAX: usize = 200;
 
-/// One thing to run.
+/// A statement or a dot command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// SQL, to its `;` or the input's end.
+    /// SQL, up to its `;` or the end of the input.
     Statement(StatementText),
-    /// A line that starts with `.` or `\`, and where it stands.
+    /// A line that starts with `.` or `\`, and its number.
     Dot { text: String, line: u32 },
 }
 
-/// A statement and its place.
+/// A statement and its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StatementText {
     /// The text.
     pub(crate) sql: String,
     /// The line of its first character, from 1.
     pub(crate) line: u32,
-    /// Characters before it on that line.
+    /// The number of characters before the statement on that line.
     pub(crate) column_offset: u32,
-    /// Those characters; empty when they are too many.
+    /// The characters before the statement on that line; empty if they are too many.
     pub(crate) prefix: String,
 }
 
-/// Where lines come from: appends the next one with its end; 0 is the end.
+/// Appends the next line of the input with its line end; 0 means the end of the input.
 type ReadLine<'a> = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize> + 'a>;
 
-/// Input on its way to being statements.
+/// Input that is cut into statements.
 pub(crate) struct Script<'a> {
     read_line: ReadLine<'a>,
     /// The input after the last complete statement.
     pending: String,
-    /// Where `pending` starts.
+    /// The position at which `pending` starts.
     at: At,
     ready: VecDeque<Item>,
     lines_read: u32,
     ended: bool,
-    /// The language of the lines that are read.
+    /// The dialect of `pending`.
     dialect: Dialect,
 }
 
-/// A place in the input.
+/// A position in the input.
 #[derive(Clone, Debug, Default)]
 struct At {
     line: u32,
@@ -96,12 +96,12 @@ impl At {
 }
 
 impl<'a> Script<'a> {
-    /// Over a reader.
+    /// A script from a reader.
     pub(crate) fn new(mut input: impl BufRead + 'a) -> Self {
         Self::of_lines(Box::new(move |line| input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', line)))
     }
 
-    /// Over stdin, which is locked for a line at a time only: COPY FROM STDIN reads it too.
+    /// A script from stdin, which is locked only for one line at a time, because COPY FROM STDIN reads it, too.
     pub(crate) fn stdin() -> Self {
         Self::of_lines(Box::new(|line| io::stdin().lock().take(LINE_BYTES_MAX).read_until(b'\n', line)))
     }
@@ -119,7 +119,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The next thing to run, of lines in this dialect; `None` at the end.
+    /// The next statement or dot command, from lines in this dialect; `None` at the end.
     ///
     /// # Errors
     /// The read error; a line that is too long or not UTF-8.
@@ -161,7 +161,7 @@ impl<'a> Script<'a> {
     fn take(&mut self, line: &str) {
         let text = line.trim();
         if text.starts_with(['.', '\\']) && split_statements_in(&self.pending, self.dialect).next().is_none() {
-            // The pending input is blank or comment.
+            // The pending input has only blanks and comments.
             let pending = std::mem::take(&mut self.pending);
             self.at.advance(&pending);
             self.ready.push_back(Item::Dot { text: text.to_owned(), line: self.at.line });
@@ -169,18 +169,18 @@ impl<'a> Script<'a> {
             return;
         }
         self.pending.push_str(line);
-        // Only a `;` can end a statement: without one there is nothing to look for.
+        // Only a `;` can end a statement, so a line without one needs no search.
         if line.contains(';') || self.pending.len() > STATEMENT_BYTES_MAX {
             self.cut(false);
         }
     }
 
-    /// Takes the complete statements out of the pending input; at the end of input the last one is complete too.
+    /// Takes the complete statements out of the pending input; at the end of the input, the last statement is complete, too.
     fn cut(&mut self, at_end: bool) {
         let pending = std::mem::take(&mut self.pending);
         let mut done = 0;
         for piece in split_statements_in(&pending, self.dialect) {
-            // The library says of one that is too long that it is.
+            // A statement that is too long is run, so that the library reports the error.
             if piece.complete || at_end || piece.text.len() > STATEMENT_BYTES_MAX {
                 self.at.advance(pending.get(done..piece.offset).unwrap_or(""));
                 self.ready.push_back(self.at.statement(piece.text));
@@ -192,7 +192,7 @@ impl<'a> Script<'a> {
         if split_statements_in(rest, self.dialect).next().is_some() {
             self.pending.push_str(rest);
         } else {
-            // Blanks and comments: nothing waits for its end.
+            // Only blanks and comments are left, so they need not be kept.
             self.at.advance(rest);
         }
     }
@@ -234,7 +234,7 @@ mod tests {
                 ("\n\nSELECT 3", 5, ";")
             ]
             .map(|(sql, line, prefix)| match line {
-                // The line feed after a `;` was blank, and is gone by then.
+                // The line feed after a `;` is blank, and was already dropped.
                 5 => ("\nSELECT 3", 6, ""),
                 _ => (sql, line, prefix),
             })
@@ -289,7 +289,7 @@ mod tests {
             let expected: Vec<_> = split_statements(&text).collect();
             prop_assert_eq!(got.len(), expected.len());
             for (got, expected) in got.iter().zip(&expected) {
-                // Blanks and comments in front may be left out: the place says how far.
+                // Leading blanks and comments may be left out; the position accounts for them.
                 prop_assert!(expected.text.ends_with(&got.sql), "{:?} {:?}", expected, got);
                 let offset = expected.offset + expected.text.len() - got.sql.len();
                 let before = &text[..offset];

@@ -1,29 +1,29 @@
 //! Standard input for a statement that can be stopped while it waits.
 //!
-//! A read of standard input blocks until somebody sends bytes. So a thread of its own waits for them, and a read that
-//! takes long is [`io::ErrorKind::WouldBlock`]: the library tries again unless the statement was stopped. The thread takes
-//! no bytes away: those that come after the statement was stopped are still there for the next reader.
+//! A read of standard input blocks until bytes arrive. So a separate thread waits for them, and a read that takes
+//! long returns [`io::ErrorKind::WouldBlock`]: the library tries again unless the statement was stopped. The thread consumes
+//! no bytes: bytes that arrive after the statement was stopped are left for the next reader.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// How long a read waits for bytes.
+/// The longest wait of a read for bytes.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// Standard input, as one statement reads it.
+/// Standard input for one statement.
 pub(crate) struct StandardInput {
-    /// Has the thread wait once more.
+    /// Makes the thread wait once more.
     wait: SyncSender<()>,
-    /// The number of bytes available then: 0 at the end.
+    /// The number of available bytes after a wait: 0 at the end of the input.
     waited: Receiver<io::Result<usize>>,
-    /// Whether the thread waits: it holds the lock of standard input meanwhile.
+    /// Whether the thread is waiting; it holds the lock of standard input meanwhile.
     is_waiting: bool,
 }
 
 impl StandardInput {
     /// # Errors
-    /// The operating system has no thread to give.
+    /// The thread cannot be started.
     pub(crate) fn new() -> io::Result<Self> {
         let (wait, requests) = sync_channel::<()>(1);
         let (answer, waited) = sync_channel(1);
@@ -35,7 +35,7 @@ impl StandardInput {
                 }
             }
         };
-        // It outlives a statement that is stopped, until bytes come.
+        // After a statement is stopped, the thread continues until bytes arrive.
         drop(std::thread::Builder::new().name("saltwing-stdin".into()).spawn(waits)?);
         Ok(Self { wait, waited, is_waiting: false })
     }
@@ -56,7 +56,7 @@ impl Read for StandardInput {
         self.is_waiting = false;
         match there? {
             0 => Ok(0),
-            // They are in the buffer of standard input: this read does not wait.
+            // The bytes are in the buffer of standard input, so this read does not wait.
             _ => io::stdin().lock().read(buffer),
         }
     }

@@ -1,20 +1,20 @@
-//! The kind of a statement, by its first words: for messages of the shell.
+//! The kind of a statement by its first words, for messages of the shell.
 
 use saltwing::Dialect;
 use saltwing::syntax::{CopyStream, Lexeme, copy_stream, lexemes};
 
-/// Kinds that the shell speaks of in different words.
+/// The kinds of statements that the shell reports differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatementKind {
-    /// Rows are affected: the participle that says how.
+    /// The statement affects rows: the participle for the message.
     Write(&'static str),
-    /// Its rows are definitions: SHOW CREATE TABLE; or one is a plan for programs.
+    /// The rows are definitions (SHOW CREATE TABLE), or a plan for programs.
     Text,
-    /// Its rows are the lines of a plan: EXPLAIN.
+    /// The rows are the lines of a plan: EXPLAIN.
     Plan,
-    /// Its rows are about tables and settings, not from them: SHOW, DESCRIBE.
+    /// The rows describe tables or settings: SHOW, DESCRIBE.
     Catalog,
-    /// Anything else.
+    /// All other statements.
     Other,
 }
 
@@ -36,14 +36,14 @@ impl StatementKind {
     }
 }
 
-/// Whether an EXPLAIN has the option FORMAT JSON, which stands in brackets in front of its statement.
+/// Whether an EXPLAIN has the option FORMAT JSON, in brackets before its statement.
 fn is_json(sql: &str) -> bool {
     let text = |range: std::ops::Range<usize>| sql.get(range).unwrap_or("");
     let tokens = lexemes(sql).filter(|(kind, _)| !matches!(kind, Lexeme::Blank | Lexeme::Comment));
     let mut words =
         tokens.map(|(_, range)| text(range)).skip(1).skip_while(|word| word.eq_ignore_ascii_case("ANALYZE"));
     let has_brackets = words.next() == Some("(");
-    // Another word begins a query in brackets.
+    // Any other first word in the brackets begins a query.
     let mut options = words.take_while(|word| *word != ")").map(str::to_uppercase);
     has_brackets
         && options.next().is_some_and(|first| match first.as_str() {
@@ -52,9 +52,9 @@ fn is_json(sql: &str) -> bool {
         })
 }
 
-/// The stream of the shell that a COPY uses; `None` for another statement, and for one that cannot be parsed.
+/// The stream of the shell that a COPY uses; `None` for other statements, and for a text that cannot be parsed.
 pub(crate) fn stream_of(sql: &str) -> Option<CopyStream> {
-    // Other statements are parsed once, where they run.
+    // Only a COPY is parsed here; other statements need no parsing.
     words(sql).next().filter(|first| first == "COPY").and_then(|_| copy_stream(sql, Dialect::Saltwing))
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn words(sql: &str) -> impl Iterator<Item = String> {
         .map_while(|(kind, range)| (kind == Lexeme::Word).then(|| sql.get(range).unwrap_or("").to_uppercase()))
 }
 
-/// Bytes of blanks and comments in front of a statement.
+/// Bytes of blanks and comments before a statement.
 pub(crate) fn lead_bytes(sql: &str) -> usize {
     lexemes(sql).find(|(kind, _)| !matches!(kind, Lexeme::Blank | Lexeme::Comment)).map_or(0, |(_, range)| range.start)
 }

@@ -1,12 +1,12 @@
-//! The tables that a statement names, also one that is still being written.
+//! The tables that a statement names, which may be unfinished.
 
 use saltwing::syntax::{Lexeme, lexemes};
 
-/// Words in front of a table.
+/// Words before a table.
 pub(crate) const BEFORE_TABLES: &[&str] =
     &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
 
-/// Words that are neither a table's name nor its alias where one may stand.
+/// Words that are not the name or the alias of a table, at positions where one may follow.
 const CLAUSES: &[&str] = &[
     "ADD",
     "AFTER",
@@ -50,7 +50,7 @@ const CLAUSES: &[&str] = &[
     "WITH",
 ];
 
-/// A lexeme that counts.
+/// A lexeme other than blanks and comments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Lexeme,
@@ -63,13 +63,13 @@ impl Token<'_> {
         matches!(self.kind, Lexeme::Word | Lexeme::QuotedName)
     }
 
-    /// Whether it is one of these words.
+    /// Whether the token is one of these words.
     pub(crate) fn is_word(&self, words: &[&str]) -> bool {
         self.kind == Lexeme::Word && words.iter().any(|word| self.text.eq_ignore_ascii_case(word))
     }
 }
 
-/// The lexemes of a text without blanks, and without the comments and hints that are closed.
+/// The lexemes of a text, without blanks and without closed comments and hints.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let all = lexemes(text).map(|(kind, range)| Token { kind, end: range.end, text: text.get(range).unwrap_or("") });
     all.filter(|token| match token.kind {
@@ -84,7 +84,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
 /// A table that a statement names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedTable {
-    /// As it is written, with its schema.
+    /// The name as written, with its schema.
     pub(crate) name: String,
     pub(crate) alias: Option<String>,
 }
@@ -123,7 +123,7 @@ pub(crate) fn tables_of(statement: &str) -> Vec<NamedTable> {
     found
 }
 
-/// A table with its alias, and what follows.
+/// A table with its alias, and the tokens after it.
 fn named<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(NamedTable, &'t [Token<'a>])> {
     let (name, after) = match tokens {
         [schema, point, table, after @ ..] if schema.is_name() && point.text == "." && table.is_name() => {

@@ -192,7 +192,7 @@ pub(crate) const TABLE_OPTIONS: &[&str] = &[
     "VERSIONS",
 ];
 
-/// Options that a table keeps as it was made with them.
+/// Options that cannot change after the table is created.
 pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
 
 /// Words of COPY.

@@ -1,12 +1,12 @@
 //! Completes keywords, tables, columns with their types, and files.
 //!
-//! | in front of the cursor | offered |
+//! | before the cursor | offered |
 //! |---|---|
-//! | words of a statement | what `grammar` says may follow them |
+//! | words of a statement | the words that may follow by `grammar` |
 //! | `t.` | columns of the table that `t` names |
 //! | an expression | columns of the statement's tables, or of all before FROM; then keywords, functions |
 //! | the file name of a COPY, `.read` | files and directories |
-//! | a string, a comment, a number | nothing, but the values of settings |
+//! | a string, a comment, a number | nothing, except the values of settings |
 
 use std::cell::OnceCell;
 
@@ -22,7 +22,7 @@ use crate::render::Mode;
 use crate::statement_tables::{Token, is_same, tables_of, tokens};
 use crate::vocabulary::is_keyword;
 
-/// Most tables whose columns are read if the statement names none, and most columns of these.
+/// Most tables whose columns are read if the statement names no table, and most columns of these tables.
 const TABLES_MAX: usize = 200;
 const COLUMNS_MAX: usize = 500;
 
@@ -34,11 +34,11 @@ pub(crate) struct SqlCompleter {
     names_files: bool,
 }
 
-/// A text to be put in.
+/// A text that can be inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     text: String,
-    /// What is shown beside it: the type of a column, and its table where the statement names none.
+    /// The note beside it: the type of a column, and its table if the statement names none.
     note: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Completer for SqlCompleter {
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
         let (start, found) = self.candidates(line, pos);
         let suggestion = |Candidate { text: value, note: description }| Suggestion {
-            // A call continues with a bracket, a name perhaps with a dot.
+            // A call continues with a bracket, and a name may continue with a dot.
             append_whitespace: value.ends_with(|c: char| c.is_alphanumeric() || c == '_') && is_keyword(&value),
             span: Span::new(start, pos.max(start)),
             value,
@@ -66,7 +66,7 @@ impl Completer for SqlCompleter {
             ..Suggestion::default()
         };
         CompletionResult::fresh(match found.is_empty() {
-            // An empty menu would say "NO RECORDS FOUND", which reads as the answer of a query. The only suggestion is
+            // An empty menu would show "NO RECORDS FOUND", which looks like the result of a query. A single suggestion is
             // accepted at once, and this one changes nothing.
             true => vec![Suggestion { span: Span::new(pos, pos), ..Suggestion::default() }],
             false => found.into_iter().map(suggestion).collect(),
@@ -85,7 +85,7 @@ impl SqlCompleter {
         if DotCommand::is_one(before) {
             return self.for_command(before);
         }
-        // Only the statement that the cursor is in counts.
+        // Only the statement at the cursor counts.
         let piece = split_statements(line).find(|piece| piece.offset + piece.text.len() >= pos || !piece.complete);
         let (offset, statement) = piece.map_or((0, ""), |piece| (piece.offset, piece.text));
         let tokens = tokens(statement.get(..pos.saturating_sub(offset)).unwrap_or(statement));
@@ -147,7 +147,7 @@ impl SqlCompleter {
         }
     }
 
-    /// The columns of the tables that a statement names; of all tables before it has named one.
+    /// The columns of the tables that a statement names; of all tables if it has not named one yet.
     fn columns_of(&self, statement: &str, prefix: &str) -> Vec<Candidate> {
         let named = tables_of(statement);
         if !named.is_empty() {
@@ -202,12 +202,12 @@ impl SqlCompleter {
     }
 }
 
-/// Whether a text in quotes may follow.
+/// Whether a quoted text may follow.
 fn takes_texts(tokens: &[Token<'_>]) -> bool {
     offers(tokens).iter().any(|offer| matches!(offer, Offer::Texts(_) | Offer::ValuesOf(_)))
 }
 
-/// Whether a string that is still written is the file of a COPY.
+/// Whether an unfinished string is the file of a COPY.
 fn is_file_name(last: &Token<'_>, earlier: &[Token<'_>]) -> bool {
     let is = |token: Option<&Token<'_>>, words: &[&str]| {
         token.is_some_and(|token| words.iter().any(|word| token.text.eq_ignore_ascii_case(word)))
@@ -216,20 +216,20 @@ fn is_file_name(last: &Token<'_>, earlier: &[Token<'_>]) -> bool {
     is_string && is(earlier.first(), &["COPY"]) && is(earlier.last(), &["FROM", "TO"])
 }
 
-/// Whether the word that is still written is the file of `.import` or `.export`: its first or its second argument.
+/// Whether the unfinished word is the file of `.import` or `.export`: the first or the second argument.
 fn is_file_argument(command: &str, before: &str) -> bool {
     let words = before.split_whitespace().count() + usize::from(before.ends_with(char::is_whitespace));
     words == if command == ".import" { 2 } else { 3 }
 }
 
-/// The keywords that start with `prefix`, in the case that it is written in.
+/// The keywords that start with `prefix`, in the case of `prefix`.
 fn matching(words: &[impl AsRef<str>], prefix: &str) -> Vec<Candidate> {
     let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
     let found = words.iter().map(AsRef::as_ref).filter(|word| starts_with(word, prefix));
     found.map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() }.into()).collect()
 }
 
-/// The values of a setting that are words, as its description has them.
+/// The values of a setting that are words, from its description.
 fn values_of(setting: &str) -> Vec<String> {
     let setting = SETTINGS.iter().find(|known| known.name.eq_ignore_ascii_case(setting));
     let values = setting.map_or("", |setting| setting.values);
@@ -323,7 +323,7 @@ mod tests {
         check("SELECT ho|", "ho", &["host", "hour"]);
         check("select hu|", "hu", &["hue"]);
         check("SELECT |", "", &["host", "ts", "up", "\"My Key\"", "hue"]);
-        // The first column tells the table.
+        // The first column determines the table.
         check("SELECT hue, |", "", &["\"My Key\"", "hue", "host", "ts", "up"]);
         let (_, found) = completer().candidates("select host, s", 14);
         let odd = ["savepoint", "salt_buckets", "stdin", "storage"];

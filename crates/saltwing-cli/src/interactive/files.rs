@@ -1,9 +1,10 @@
 //! Names of files for completion.
 
-/// Most files that are offered.
+/// Most files that completion offers.
 const FILES_MAX: usize = 200;
 
-/// The files whose paths start with a text, directories with a slash at their ends. Hidden files take their dot.
+/// The files whose paths start with a text, directories with a slash at their ends. Hidden files are included only if their dot is
+/// typed.
 pub(super) fn starting(typed: &str) -> Vec<String> {
     let (directory, name) = typed.rsplit_once('/').map_or(("", typed), |(directory, name)| (directory, name));
     let place = match (directory, typed.starts_with('/')) {

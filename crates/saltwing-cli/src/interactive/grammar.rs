@@ -1,4 +1,4 @@
-//! What may follow the words of a statement that is still being written.
+//! The words that may follow an unfinished statement.
 
 use crate::statement_tables::{BEFORE_TABLES, Token};
 use crate::vocabulary::{
@@ -43,18 +43,18 @@ const SHOWN: Offer = Offer::Words(&[
 /// The values of FULL_SCAN of a table.
 const FULL_SCANS: Offer = Offer::Texts(&["'allow'", "'warn'", "'error'"]);
 
-/// A kind of texts that may follow.
+/// A group of texts that may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer<'a> {
-    /// These words, and hardly others.
+    /// These words, and few others.
     Words(&'static [&'static str]),
-    /// These words among many others: all are too many without a letter to go by.
+    /// These words among many others, which are too many to offer before the first letter.
     Some(&'static [&'static str]),
-    /// These texts in quotes.
+    /// These quoted texts.
     Texts(&'static [&'static str]),
     Tables,
     Sequences,
-    /// Those of the tables that the statement names, or of all.
+    /// The columns of the tables that the statement names, or of all tables.
     Columns,
     Functions,
     Settings,
@@ -62,7 +62,7 @@ pub(super) enum Offer<'a> {
     ValuesOf(&'a str),
 }
 
-/// What may follow these tokens, the likely first.
+/// The groups that may follow these tokens, the likely ones first.
 pub(super) fn offers<'a>(tokens: &[Token<'a>]) -> Vec<Offer<'a>> {
     let upper: Vec<String> = tokens.iter().map(|token| token.text.to_uppercase()).collect();
     let words: Vec<&str> = upper.iter().map(String::as_str).collect();
@@ -90,7 +90,7 @@ pub(super) fn offers<'a>(tokens: &[Token<'a>]) -> Vec<Offer<'a>> {
     }
 }
 
-/// Statements of few words.
+/// The first words of short statements.
 const OTHERS_FIRST: &[&str] = &[
     "ATTACH",
     "BACKUP",
@@ -111,7 +111,7 @@ fn has_query(words: &[&str]) -> bool {
     words.iter().any(|word| ["SELECT", "WITH", "VALUES"].contains(word)) && words.contains(&"AS")
 }
 
-/// Whether a COPY goes on inside its query.
+/// Whether the cursor is inside the query of a COPY.
 fn is_in_query(words: &[&str]) -> bool {
     let count = |bracket: &str| words.iter().filter(|word| **word == bracket).count();
     words.contains(&"SELECT") && count("(") > count(")")
@@ -180,7 +180,7 @@ fn altered<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     }
 }
 
-/// What may follow the name of a table in ALTER TABLE.
+/// The groups that may follow the name of a table in ALTER TABLE.
 fn changed<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     match words {
         [] => vec![Offer::Words(&["ADD", "DROP", "RENAME", "SET"])],
@@ -210,7 +210,7 @@ fn dropped<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     }
 }
 
-/// What may follow CREATE USER and ALTER USER. A password is not offered.
+/// The groups that may follow CREATE USER and ALTER USER. A password is not offered.
 fn with_password<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     match words {
         [_] | ["IF", "NOT", "EXISTS", _] => vec![Offer::Words(&["PASSWORD"])],
@@ -218,7 +218,7 @@ fn with_password<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     }
 }
 
-/// What may follow GRANT and REVOKE; `before_users` stands before the users.
+/// The groups that may follow GRANT and REVOKE; `before_users` is the word before the users.
 fn granted<'a>(words: &[&str], before_users: &'static [&'static str]) -> Vec<Offer<'a>> {
     let after_on = words.iter().position(|word| *word == "ON").map(|on| words.get(on + 1..).unwrap_or_default());
     match (after_on, words) {
@@ -233,7 +233,7 @@ fn granted<'a>(words: &[&str], before_users: &'static [&'static str]) -> Vec<Off
     }
 }
 
-/// The words after a name, which may have a schema; `None` if it is still to come.
+/// The words after a name, which may have a schema; `None` if the name is not complete.
 fn after_name<'w, 'a>(words: &'w [&'a str]) -> Option<&'w [&'a str]> {
     match words {
         ["IF", "EXISTS", words @ ..] => after_name(words),

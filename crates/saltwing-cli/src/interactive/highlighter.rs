@@ -1,4 +1,4 @@
-//! Colours for SQL as it is typed.
+//! Colours typed SQL.
 
 use nu_ansi_term::{Color, Style};
 use reedline::{Highlighter, StyledText};

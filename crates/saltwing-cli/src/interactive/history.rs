@@ -5,15 +5,15 @@ use saltwing::syntax::without_passwords;
 
 use super::user_file::HISTORY;
 
-/// Entries that are kept.
+/// Most entries that are kept.
 const ENTRIES_MAX: usize = 10_000;
 
-/// The history, or `None` if there is no place for it: the shell then forgets at its end.
+/// The stored history; `None` if there is no file for it: then the history ends with the shell.
 pub(super) fn open() -> Option<Box<dyn History>> {
     Some(Box::new(WithoutPasswords(FileBackedHistory::with_file(ENTRIES_MAX, HISTORY.path()?).ok()?)))
 }
 
-/// Whether a typed text is kept: not if it has a password.
+/// Whether a typed text is kept: false if it has a password.
 fn is_kept(text: &str) -> bool {
     without_passwords(text).is_none()
 }
@@ -25,7 +25,7 @@ impl History for WithoutPasswords {
     fn save(&mut self, item: HistoryItem) -> Result<HistoryItem> {
         match is_kept(&item.command_line) {
             true => self.0.save(item),
-            // Without a number it is none of the history.
+            // An item without a number is not part of the history.
             false => Ok(item),
         }
     }

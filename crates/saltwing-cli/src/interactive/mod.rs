@@ -35,15 +35,15 @@ const MENU_COLUMNS: u16 = 4;
 /// Characters of names besides letters and digits.
 const WORD_CHARACTERS: &str = "_$\"";
 
-/// How often a shell looks whether its terminal is still there.
+/// The interval at which the shell checks that its terminal still exists.
 const TERMINAL_CHECKED_EVERY: Duration = Duration::from_millis(500);
 
-/// Whether a person sits at all ends: the line editor draws on them and asks them where the cursor is.
+/// Whether stdin, stdout and stderr are terminals: the line editor draws on them and queries the position of the cursor.
 pub(crate) fn is_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Colours, unless the user wants none or the terminal has none.
+/// Colours, unless the user or the terminal excludes them.
 pub(crate) fn paint() -> Paint {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let able = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
@@ -51,13 +51,13 @@ pub(crate) fn paint() -> Paint {
 }
 
 /// The program for results that are longer than the screen: `$SALTWING_PAGER`, else `$PAGER`, else less if it is installed.
-/// An empty variable is for none.
+/// An empty variable means no pager.
 pub(crate) fn pager() -> Option<String> {
     let Ok(named) = std::env::var("SALTWING_PAGER").or_else(|_| std::env::var("PAGER")) else {
         return is_installed("less").then(|| PAGER.to_owned());
     };
     let is_less = named.split('/').next_back() == Some("less");
-    // Bare less would wait for a key at a short result, and clear the screen at its end.
+    // Without its options, less would wait for a key after a short result, and clear the screen at its end.
     (!named.trim().is_empty()).then(|| if is_less { PAGER.to_owned() } else { named })
 }
 
@@ -82,7 +82,7 @@ fn greet_and_run(runner: &mut Runner<'_>) -> u8 {
         return EXIT_ERROR;
     }
     if let Some(file) = user_file::CONFIG.path().filter(|path| !runner.run.no_config && path.exists())
-        // A failure is printed, and the shell begins all the same.
+        // After a failure, which is printed, the shell still starts.
         && let Ok(Flow::Quit) = runner.file_reported(&file.to_string_lossy())
     {
         return 0;
@@ -109,7 +109,7 @@ pub(crate) fn type_and_run(runner: &mut Runner<'_>) -> u8 {
                 return EXIT_ERROR;
             }
         };
-        // The history is written with each line, so a killed shell keeps it. Without a place for the file there is no
+        // The history is written after each line, so a killed shell keeps it. If the file cannot be written, there is no
         // history, and no message.
         let _ = editor.sync_history();
         let text = DotCommand::of_bare_word(&typed).unwrap_or(&typed);
@@ -122,14 +122,14 @@ pub(crate) fn type_and_run(runner: &mut Runner<'_>) -> u8 {
     }
 }
 
-/// Stops the job, as Ctrl-Z does where no editor reads it: this process, and those that wait for it.
+/// Stops the job (this process, and the processes that wait for it), as Ctrl-Z does when no line editor reads the key.
 fn suspend() {
-    // Only a call that Rust calls unsafe does the same. A shell that nobody can continue is not stopped by the system.
+    // The equivalent system call needs unsafe code. The system does not stop a job that no command shell can continue.
     drop(Command::new("sh").args(["-c", "kill -TSTP 0"]).status());
 }
 
-/// Ends the process when its terminal is gone. The signal of that may be ignored, as below `nohup`, and the editor then reads
-/// the dead terminal without end.
+/// Ends the process when its terminal is gone. The hangup signal may be ignored, as under `nohup`, and then the editor would read
+/// the dead terminal forever.
 fn leave_without_terminal() {
     let watch = || {
         while std::io::stdin().is_terminal() {
@@ -138,7 +138,7 @@ fn leave_without_terminal() {
         std::process::exit(EXIT_ERROR.into());
     };
     if std::io::stdin().is_terminal() {
-        // Without the thread the shell works as well, while there is a terminal.
+        // If the thread cannot be started, the shell still works as long as the terminal exists.
         drop(std::thread::Builder::new().name("saltwing-terminal".into()).spawn(watch));
     }
 }
@@ -147,7 +147,7 @@ fn editor(runner: &Runner<'_>) -> Reedline {
     let paint = runner.paint();
     let completer = completer::SqlCompleter::new(runner.catalog.clone(), !runner.run.no_file_access);
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
-    // Columns of a table that is named after the cursor count too; a blank ends a word, and with it the menu.
+    // The full buffer is needed for columns of a table that is named after the cursor. A blank ends a word, and with it the menu.
     let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);
     let mut keys = default_emacs_keybindings();
     let complete = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
@@ -158,7 +158,7 @@ fn editor(runner: &Runner<'_>) -> Reedline {
     if cfg!(unix) {
         keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), ReedlineEvent::ExecuteHostCommand(String::new()));
     }
-    // Ctrl-_, as terminals send it.
+    // Terminals send this code for Ctrl-_.
     keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('7'), ReedlineEvent::Edit(vec![EditCommand::Undo]));
     let editor = Reedline::create()
         .with_ansi_colors(paint == Paint::On)
@@ -175,7 +175,7 @@ fn editor(runner: &Runner<'_>) -> Reedline {
             let style = nu_ansi_term::Style::new().dimmed();
             editor.with_hinter(Box::new(DefaultHinter::default().with_style(style)))
         }
-        // A hint that looks like typed text is none.
+        // Without colours, a hint would look like typed text.
         Paint::Off => editor,
     };
     match history::open() {

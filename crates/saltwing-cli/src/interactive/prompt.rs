@@ -1,14 +1,14 @@
-//! The prompt: short, and as wide on the lines that follow as on the first. Inside a transaction it has a `*`, inside one that
-//! has failed a `!`.
+//! The prompt: short, and as wide on further lines as on the first. It has a `*` in a transaction, and a `!` in a failed
+//! one.
 
 use std::borrow::Cow;
 
 use reedline::{Color, Prompt, PromptEditMode, PromptHistorySearch};
 use saltwing::TransactionState;
 
-/// Stands before a statement's first line.
+/// The prompt of a statement's first line.
 pub(crate) const FIRST: &str = "saltwing> ";
-/// Stands before its other lines.
+/// The prompt of further lines.
 pub(crate) const NEXT: &str = "     ...> ";
 
 pub(super) struct ShellPrompt(pub(super) TransactionState);

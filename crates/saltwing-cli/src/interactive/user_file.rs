@@ -1,21 +1,21 @@
-//! The files that the shell keeps for its user.
+//! The user's files of the shell: configuration and history.
 
 use std::path::PathBuf;
 
-/// A file of the user's: where a variable says, else among the files of the same purpose of other programs.
+/// A file of the user: at the path in a variable, or else in the user's directory for files of this purpose.
 pub(super) struct UserFile {
-    /// The variable that names the file; if it is empty, there is none.
+    /// The variable with the path of the file; if the variable is empty, there is no file.
     variable: &'static str,
     /// The variable of the directory for such files.
     directory: &'static str,
-    /// Such files below the home directory, if that variable is not set.
+    /// The directory for such files below the home directory, if that variable is not set.
     below_home: &'static str,
     /// The variable of the directory on Windows.
     on_windows: &'static str,
     name: &'static str,
 }
 
-/// Statements and commands that a shell at a terminal begins with.
+/// Statements and commands that run at the start of an interactive shell.
 pub(super) const CONFIG: UserFile = UserFile {
     variable: "SALTWING_CONFIG",
     directory: "XDG_CONFIG_HOME",
@@ -34,7 +34,7 @@ pub(super) const HISTORY: UserFile = UserFile {
 };
 
 impl UserFile {
-    /// Its path, whether or not there is such a file; `None` if the environment names no place for it.
+    /// The path, whether or not the file exists; `None` if the environment names no directory.
     pub(super) fn path(&self) -> Option<PathBuf> {
         self.path_by(|name| std::env::var_os(name).map(PathBuf::from))
     }

@@ -1,4 +1,4 @@
-//! Whether the input is complete: a statement ends at its `;`, a dot command at the end of its line.
+//! Checks whether the input is complete: a statement ends at its `;`, a dot command at the end of its line.
 
 use reedline::{ValidationResult, Validator};
 use saltwing::split_statements;

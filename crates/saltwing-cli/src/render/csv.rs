@@ -1,4 +1,4 @@
-//! RFC 4180 with LF, with commas or tabs between. NULL is nothing, the empty text is `""`.
+//! RFC 4180 with LF, separated by commas or tabs. NULL is an empty field, the empty text is `""`.
 
 use std::io::Write;
 
@@ -53,7 +53,7 @@ impl Renderer for Csv {
     }
 }
 
-/// Appends a field, in quotes where it would be read as something else.
+/// Appends a field, in quotes if it would otherwise be read as another value.
 fn push_field(field: &str, delimiter: u8, line: &mut String) {
     if !field.is_empty() && !field.bytes().any(|b| b == delimiter || matches!(b, b'"' | b'\n' | b'\r')) {
         line.push_str(field);

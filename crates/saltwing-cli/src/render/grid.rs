@@ -1,8 +1,8 @@
 //! Tables in frames.
 //!
 //! The first rows are kept until the widths are known; later rows stream with those
-//! widths. On a terminal, texts that are too wide are cut and columns that find no
-//! room are left out; elsewhere a wide value only shifts its own line, as a number always does.
+//! widths. On a terminal, texts that are too wide are cut, and columns without room
+//! are omitted; elsewhere a wide value only shifts its own line, as a number always does.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ use super::layout::{
 use super::renderer::{Options, Renderer, is_number, is_whole, write_text};
 use crate::failure::Failure;
 
-/// Rows that widths are taken from.
+/// Most rows that determine the widths.
 const KEPT_ROWS_MAX: usize = 1000;
-/// Bytes of text after which fewer rows do.
+/// Bytes of text after which fewer rows determine the widths.
 const KEPT_BYTES_MAX: usize = 8 << 20;
 
 /// A rule's four characters: left end, crossing, right end, line.
@@ -36,7 +36,7 @@ impl Frame {
     /// `+---+` and `|`.
     pub(super) const ASCII: Frame =
         Frame { top: ["+", "+", "+", "-"], middle: ["+", "+", "+", "-"], bottom: ["+", "+", "+", "-"], bar: "|" };
-    /// Lines.
+    /// Box-drawing characters.
     pub(super) const LINES: Frame =
         Frame {
             top: ["┌", "┬", "┐", "─"], middle: ["├", "┼", "┤", "─"], bottom: ["└", "┴", "┘", "─"], bar: "│"
@@ -52,9 +52,9 @@ pub(super) struct Grid {
     options: Options,
     kept: Vec<Vec<Cell>>,
     kept_bytes: usize,
-    /// Known once the header is written.
+    /// `None` until the header is written.
     layout: Option<Layout>,
-    /// The row and the value that are written, whose memory is used again.
+    /// Buffers for the current row and value, whose memory is used again.
     line: String,
     field: String,
 }
@@ -62,11 +62,11 @@ pub(super) struct Grid {
 /// The parts of each line.
 struct Layout {
     shown: Vec<Shown>,
-    /// Cells of the terminal that no column has.
+    /// Cells of the terminal that no column uses.
     spare: usize,
     bar: String,
     gap: String,
-    /// NULL in each of the columns that are shown.
+    /// The text of NULL for each of the shown columns.
     nulls: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl Grid {
         Ok((cells, bytes))
     }
 
-    /// Settles the widths; writes the header and the rows that were kept.
+    /// Determines the widths; writes the header and the kept rows.
     fn open(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         if self.layout.is_some() {
             return Ok(());
@@ -161,7 +161,7 @@ impl Grid {
     fn row(&self, row: &[Cell], layout: &Layout, out: &mut dyn Write) -> Result<(), Failure> {
         let height = row.iter().flatten().map(Vec::len).max().unwrap_or(1);
         for at in 0..height {
-            // If a later row needs more cells than the first rows, it takes them from the rest of the line.
+            // If a later row needs more cells than the first rows, it takes them from the spare cells of the line.
             let mut spare = layout.spare;
             let cell = |(shown, null): (&Shown, &String)| match shown {
                 Shown::Gap => layout.gap.clone(),
@@ -180,7 +180,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Writes a row of a batch if each of its values is one line; whether it did.
+    /// Writes a row of a batch if each of its values is one line; returns whether it did.
     fn row_of_lines(
         &mut self,
         batch: &RecordBatch,
@@ -215,7 +215,7 @@ impl Grid {
         Ok(true)
     }
 
-    /// Tells how many columns are shown, and which are left out, as far as a line of the terminal has room.
+    /// The number of shown columns, and the names of omitted ones, as far as a line of the terminal has room.
     fn left_out(&self, shown: &[Shown]) -> Option<[String; 2]> {
         let is_shown = |index: usize| shown.iter().any(|s| matches!(s, Shown::Column { index: i, .. } if *i == index));
         let names: Vec<String> =
@@ -238,7 +238,7 @@ impl Grid {
     }
 }
 
-/// The cells of a column on a line whose text needs more of them, as far as `spare` goes.
+/// The width of a column on a line whose text needs more cells, as far as `spare` allows.
 fn widened(width: usize, needed: usize, spare: &mut usize) -> usize {
     let more = needed.saturating_sub(width).min(*spare);
     *spare -= more;
@@ -340,7 +340,7 @@ mod tests {
         assert!(text.lines().take(6).all(|line| text_width(line) <= 60), "{text}");
     }
 
-    /// A number that is wider than those before it shifts its line; a text is cut.
+    /// A number that is wider than the first ones shifts its line; a text is cut.
     #[test]
     fn a_later_number_is_not_cut() {
         let connection = saltwing::Database::memory().unwrap().connect().blocking();

@@ -1,4 +1,4 @@
-//! JSON: an array of objects for each result, or an object a line, as COPY writes them.
+//! JSON: an array of objects for each result, or one object on each line, as COPY writes them.
 
 use std::io::Write;
 
@@ -9,11 +9,11 @@ use saltwing::render::JsonObjects;
 use super::renderer::Renderer;
 use crate::failure::Failure;
 
-/// The text around the objects.
+/// The texts around the objects.
 struct Marks {
     open: &'static str,
     between: &'static str,
-    /// Ends each object.
+    /// The text after each object.
     end: &'static str,
     close: &'static str,
 }
@@ -26,12 +26,12 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// One array.
+    /// One array of objects.
     pub(super) fn array(columns: &[ResultColumn]) -> Self {
         Self::new(columns, Marks { open: "[", between: ",\n", end: "", close: "]\n" })
     }
 
-    /// An object a line.
+    /// One object on each line.
     pub(super) fn lines(columns: &[ResultColumn]) -> Self {
         Self::new(columns, Marks { open: "", between: "", end: "\n", close: "" })
     }

@@ -1,4 +1,4 @@
-//! How wide a table's columns are, and which of them are shown.
+//! Chooses the columns of a table that are shown, and their widths.
 //!
 //! ```text
 //! too wide:   | id: 45 | url: 80 | flow: 5 | ..
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! # Laws
-//! 1. A layout made for a width is no wider.
-//! 2. What fits is not cut.
-//! 3. A number, an instant or a column of the key is cut only if no layout without that shows the whole key, or a column.
+//! 1. A layout for a width is not wider.
+//! 2. Texts that fit are not cut.
+//! 3. A number, an instant or a column of the key is cut only if no layout without such a cut shows the whole key, or any column.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -20,7 +20,7 @@ const CELL_WIDTH_MIN: usize = 10;
 const COLUMN_FRAME: usize = 3;
 /// Cells of the last bar.
 const TABLE_FRAME: usize = 1;
-/// Stands for columns that are left out, and for the end of a text that is cut.
+/// Marks omitted columns, and the end of a text that is cut.
 pub(super) const ELLIPSIS: &str = "…";
 
 /// Cells of a text on a terminal.
@@ -28,32 +28,32 @@ pub(crate) fn text_width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { text.width() }
 }
 
-/// Whether each byte is a cell.
+/// Whether each byte of a text is one cell.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// A column that looks for room.
+/// A column before the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// Cells of its widest text.
     pub(super) width: usize,
-    /// A part of a value would be another value: that of a number or an instant.
+    /// Whether values must not be cut, because a part of a number or an instant would be another value.
     pub(super) is_whole: bool,
     pub(super) is_key: bool,
 }
 
-/// A column as it is shown.
+/// A column of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// A column of the result, and the cells it gets.
     Column {
         index: usize,
         width: usize,
-        /// Whether longer texts are cut; they shift the rest of their line if not.
+        /// Whether longer texts are cut; otherwise they shift the rest of their line.
         is_cut: bool,
     },
-    /// Some columns are left out here.
+    /// Columns are omitted here.
     Gap,
 }
 
@@ -94,7 +94,7 @@ impl Cut {
     }
 }
 
-/// The columns to show in `width` cells; all, and uncut, without one.
+/// The columns to show in `width` cells; without a width, all columns, uncut.
 pub(super) fn layout(wanted: &[Wanted], width: Option<usize>) -> Vec<Shown> {
     let all = vec![true; wanted.len()];
     let Some(width) = width else { return shown(&all, wanted, |column| (column.width, false)) };
@@ -108,7 +108,7 @@ pub(super) fn layout(wanted: &[Wanted], width: Option<usize>) -> Vec<Shown> {
     widened(least, wanted, width)
 }
 
-/// The key, and the columns from both ends that fit beside it; `None` if the key does not fit, or nothing does.
+/// The key, and the columns from both ends that fit beside it; `None` if the key does not fit, or no column fits.
 fn kept(wanted: &[Wanted], cut: Cut, width: usize) -> Option<Vec<bool>> {
     let mut kept: Vec<bool> = wanted.iter().map(|column| column.is_key).collect();
     if !fits(&kept, wanted, cut, width) {
@@ -124,7 +124,7 @@ fn kept(wanted: &[Wanted], cut: Cut, width: usize) -> Option<Vec<bool>> {
     kept.contains(&true).then_some(kept)
 }
 
-/// As many columns of the key as fit, or of all columns if there is no key: at least one.
+/// As many columns of the key as fit, or of all columns if there is no key, but at least one.
 fn kept_of_key(wanted: &[Wanted], width: usize) -> Vec<bool> {
     let mut kept = vec![false; wanted.len()];
     let has_key = wanted.iter().any(|column| column.is_key);
@@ -143,7 +143,7 @@ fn fits(kept: &[bool], wanted: &[Wanted], cut: Cut, width: usize) -> bool {
     table_width(&shown(kept, wanted, |column| (cut.least(column), false))) <= width
 }
 
-/// Two from the front, where the key often is, for one from the back.
+/// Alternates two columns from the front, where the key often is, and one from the back.
 fn from_both_ends(indices: &[usize]) -> impl Iterator<Item = usize> {
     let (mut first, mut last) = (0, indices.len());
     (0..indices.len()).map(move |taken| {
@@ -157,7 +157,7 @@ fn from_both_ends(indices: &[usize]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Distributes the cells that are left among the columns that may be cut.
+/// Distributes the remaining cells among the columns that may be cut.
 fn widened(mut shown: Vec<Shown>, wanted: &[Wanted], width: usize) -> Vec<Shown> {
     let spare = width.saturating_sub(table_width(&shown));
     let over = table_width(&shown).saturating_sub(width);
@@ -192,7 +192,7 @@ fn share(natural: &[usize], cells: usize) -> Vec<usize> {
     natural.iter().map(one_more).collect()
 }
 
-/// The columns that are kept, with their cells and whether they are cut, and the gaps between them.
+/// The kept columns, with their cells and whether they are cut, and the gaps between them.
 fn shown(kept: &[bool], wanted: &[Wanted], cells: impl Fn(&Wanted) -> (usize, bool)) -> Vec<Shown> {
     let mut columns = Vec::new();
     for (index, (column, is_kept)) in wanted.iter().zip(kept).enumerate() {
@@ -213,7 +213,7 @@ pub(super) fn fill(text: &str, width: usize, right: bool, cut: bool) -> String {
     out
 }
 
-/// Appends a text of so many cells as [`fill`] makes it.
+/// Appends a text of `cells` cells in the form of [`fill`].
 pub(super) fn push_filled(text: &str, cells: usize, (width, right, cut): (usize, bool, bool), out: &mut String) {
     if cells > width && cut {
         return push_cut(text, width, out);
@@ -249,11 +249,11 @@ fn push_cut(text: &str, width: usize, out: &mut String) {
         used += cells;
     }
     out.push_str(ELLIPSIS);
-    // A wide character may have left one cell open.
+    // A wide character may leave one cell empty.
     push_blanks(room - used, out);
 }
 
-/// The cells of a text that is one line and moves no cursor of a terminal; `None` for another one.
+/// The cells of a text that is one line without control characters; `None` for other texts.
 pub(super) fn cells_of_line(text: &str) -> Option<usize> {
     if is_plain(text) {
         return Some(text.len());
@@ -261,7 +261,7 @@ pub(super) fn cells_of_line(text: &str) -> Option<usize> {
     (!text.chars().any(char::is_control)).then(|| text.width())
 }
 
-/// The lines of a cell, with nothing in them that moves a terminal's cursor.
+/// The lines of a cell, without characters that move a terminal's cursor.
 pub(super) fn cell_lines(text: &str) -> Vec<String> {
     if cells_of_line(text).is_some() {
         return vec![text.to_owned()];
@@ -325,11 +325,11 @@ mod tests {
     fn numbers_and_keys_are_not_cut() {
         let weather = [(6, 'k'), (4, 'n'), (5, 'n'), (4, 'n'), (4, 'n'), (30, 't'), (19, 'K')];
         let cells = |index: usize| Some((index, weather[index].0));
-        // All columns but the text as they are; the text gets the rest.
+        // All columns except the text keep their widths; the text gets the rest.
         assert_eq!(laid_out(&weather, 80)[5..], [Some((5, 16)), cells(6)]);
         assert_eq!(laid_out(&weather, 60), [cells(0), cells(1), cells(2), cells(3), None, cells(6)]);
         assert_eq!(laid_out(&weather, 40), [cells(0), None, cells(6)]);
-        // The last choices: a text of the key, then anything.
+        // The last resort: a text of the key is cut, then any column.
         assert_eq!(laid_out(&[(60, 'k'), (8, 'K'), (9, 'n')], 40), [Some((0, 13)), Some((1, 8)), Some((2, 9))]);
         assert_eq!(laid_out(&[(30, 'K'), (30, 'n')], 30), [Some((0, 22)), None]);
         assert_eq!(laid_out(&[(38, 'n'), (4, 't')], 30), [None, Some((1, 4))]);

@@ -1,4 +1,4 @@
-//! A line a value, a blank line between rows: for wide rows.
+//! One line for each value, with a blank line between rows: for wide rows.
 
 use std::io::Write;
 

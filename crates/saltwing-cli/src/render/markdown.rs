@@ -1,4 +1,4 @@
-//! A table as GitHub's markdown has it. Numbers stand right.
+//! A table in GitHub's markdown. Numbers are right-aligned.
 
 use std::io::Write;
 

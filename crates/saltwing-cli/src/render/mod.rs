@@ -1,19 +1,18 @@
 //! Results as text: a renderer for each mode.
 //!
-//! The texts of values are `saltwing-expr`'s (`docs/contracts.md#text-of-values`); a mode says how they
-//! are put together.
+//! `saltwing-expr` makes the texts of values (`docs/contracts.md#text-of-values`); a mode arranges them.
 //!
-//! | mode | NULL | empty text | header | a value with line ends |
+//! | mode | NULL | empty text | header | value with line ends |
 //! |---|---|---|---|---|
 //! | `csv`, `tsv` | nothing | `""` | always | quoted |
 //! | `json` | `null` | `""` | keys; `[]` for no rows | escaped |
 //! | `jsonl` | `null` | `""` | keys | escaped |
 //! | `markdown` | nothing | nothing | always | `<br>` |
-//! | `line` | nothing | nothing | before each value | as it is |
+//! | `line` | nothing | nothing | before each value | unchanged |
 //! | `table`, `box` | nothing; dim `NULL` on a terminal | nothing | always | in several lines |
 //!
-//! Numbers are JSON numbers, all digits kept; NaN and the infinities are strings.
-//! All modes stream but `table` and `box`, which keep their first rows for the widths.
+//! Numbers are JSON numbers with all digits; NaN and the infinities are strings.
+//! All modes stream, except `table` and `box`, which keep their first rows for the widths.
 
 mod csv;
 mod grid;
@@ -33,7 +32,7 @@ pub(crate) use paint::Paint;
 pub(crate) use plain::Plain;
 pub(crate) use renderer::{COMMA, Options, Renderer, TAB};
 
-/// How results are shown.
+/// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     Table,
@@ -47,7 +46,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// All of them, as the help lists them.
+    /// All modes, in the order of the help.
     pub(crate) const ALL: [Mode; 8] =
         [Self::Table, Self::Box, Self::Csv, Self::Tsv, Self::Json, Self::Jsonl, Self::Markdown, Self::Line];
 
@@ -65,7 +64,7 @@ impl Mode {
         }
     }
 
-    /// The mode of a name.
+    /// The mode with a name.
     pub(crate) fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str().eq_ignore_ascii_case(name))
     }

@@ -1,11 +1,11 @@
-//! Colours, on a terminal that wants them.
+//! Colours for terminals.
 
 use nu_ansi_term::{Color, Style};
 
-/// Colours text, or leaves it as it is.
+/// Colours text, or leaves it unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// As it is.
+    /// Without colours.
     #[default]
     Off,
     /// With colours.
@@ -20,27 +20,27 @@ impl Paint {
         }
     }
 
-    /// Frames, footers, NULL.
+    /// The style of frames, footers, NULL.
     pub(crate) fn dim(self, text: &str) -> String {
         self.styled(Style::new().dimmed(), text)
     }
 
-    /// Labels, an error's text.
+    /// The style of labels and of an error's text.
     pub(crate) fn bold(self, text: &str) -> String {
         self.styled(Style::new().bold(), text)
     }
 
-    /// An error's code and caret.
+    /// The style of an error's code and caret.
     pub(crate) fn error(self, text: &str) -> String {
         self.styled(Color::Red.bold(), text)
     }
 
-    /// A notice.
+    /// The style of a notice.
     pub(crate) fn notice(self, text: &str) -> String {
         self.styled(Color::Yellow.bold(), text)
     }
 
-    /// Help, and places.
+    /// The style of help and positions.
     pub(crate) fn help(self, text: &str) -> String {
         self.styled(Color::Cyan.normal(), text)
     }

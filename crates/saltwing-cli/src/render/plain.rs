@@ -1,4 +1,4 @@
-//! Lines of text as they are, for results that are text: plans and definitions.
+//! Prints lines of text unchanged, for results that are text: plans and definitions.
 
 use std::io::Write;
 
@@ -8,12 +8,12 @@ use saltwing::arrow::array::RecordBatch;
 use super::renderer::{Renderer, write_text};
 use crate::failure::Failure;
 
-/// Shows the first column, a line a row.
+/// Shows the first column, one line for each row.
 pub(crate) struct Plain {
     column: Option<ResultColumn>,
     /// The separator after each value.
     end: &'static str,
-    /// Whether its label stands above.
+    /// Whether the label of the column is printed first.
     has_header: bool,
 }
 
@@ -23,7 +23,7 @@ impl Plain {
         Self { column: columns.first().cloned(), end, has_header: false }
     }
 
-    /// The same below the column's label.
+    /// The same, with the column's label first.
     pub(crate) fn with_header(self) -> Self {
         Self { has_header: true, ..self }
     }

@@ -6,15 +6,15 @@ use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 use std::io::Write;
 
-/// Between the fields of the mode csv.
+/// The default separator of fields in the mode csv.
 pub(crate) const COMMA: u8 = b',';
-/// Between those of the mode tsv.
+/// The separator of fields in the mode tsv.
 pub(crate) const TAB: u8 = b'\t';
 
 /// Settings of the shell and of its terminal.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Cells of the terminal that tables are made to fit; `None` shows everything.
+    /// The width of the terminal in cells, which tables must fit; `None` shows everything.
     pub(crate) width: Option<usize>,
     /// The text of NULL in the modes for terminals.
     pub(crate) null_text: String,
@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub(crate) paint: Paint,
     /// The names of the key columns of the result's tables.
     pub(crate) keys: Vec<String>,
-    /// Between the fields of the mode csv: an ASCII character.
+    /// The separator of fields in the mode csv: an ASCII character.
     pub(crate) separator: u8,
 }
 
@@ -34,13 +34,13 @@ impl Default for Options {
 
 /// Writes one result: `start`, then the batches, then `finish`.
 pub(crate) trait Renderer {
-    /// What stands before the rows.
+    /// Writes the text before the rows.
     fn start(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }
-    /// Some rows.
+    /// Writes rows.
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
-    /// What follows the rows.
+    /// Writes the text after the rows.
     fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }
@@ -58,7 +58,7 @@ pub(super) fn write_text(
     Ok(saltwing::render::write_text(array, row, column.ty, out)?)
 }
 
-/// Whether the beginning of a value says nothing about it: numbers, instants, truth values.
+/// Whether the beginning of a value would mislead: numbers, instants, truth values.
 pub(super) fn is_whole(column: &ResultColumn) -> bool {
     use saltwing::SqlType as T;
     let is_instant = matches!(
@@ -68,7 +68,7 @@ pub(super) fn is_whole(column: &ResultColumn) -> bool {
     is_number(column) || is_instant
 }
 
-/// Whether values are numbers.
+/// Whether the values of a column are numbers.
 pub(super) fn is_number(column: &ResultColumn) -> bool {
     column.ty.is_integer() || column.ty.is_float() || matches!(column.ty, saltwing::SqlType::Decimal(_))
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod commands;
+#[cfg(all(unix, feature = "server"))]
+mod serve;
 #[cfg(unix)]
 mod terminal;
 
