@@ -1,0 +1,259 @@
+//! A `saltwing serve` of our own over a temporary database.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::{Target, TestError};
+
+/// How long a server may take to serve.
+const START_MAX: Duration = Duration::from_secs(60);
+/// How long a request for metrics may take.
+const METRICS_MAX: Duration = Duration::from_secs(5);
+/// Who logs in. It has every right.
+const USER: &str = "tester";
+/// Its password.
+const PASSWORD: &str = "correct-horse";
+
+/// A server's process and its database, which is removed with it.
+pub struct ServerProcess {
+    binary: PathBuf,
+    options: Vec<String>,
+    folder: TempDir,
+    serving: Serving,
+}
+
+/// What one start gave.
+struct Serving {
+    child: Child,
+    postgres: Target,
+    /// Of Phoenix's clients, and of metrics.
+    http: [SocketAddr; 2],
+}
+
+impl ServerProcess {
+    /// Starts the program over a new database with one user, who has all rights.
+    ///
+    /// # Errors
+    /// [`TestError::Program`], [`TestError::NotServing`], files.
+    pub fn start(binary: &Path, options: &[&str]) -> Result<Self, TestError> {
+        let folder = TempDir::with_prefix("server-tests-")?;
+        let mut shell = Command::new(binary);
+        shell.arg(folder.path().join("database"));
+        for statement in
+            [format!("CREATE USER {USER} PASSWORD '{PASSWORD}'"), format!("GRANT ALL ON DATABASE TO {USER}")]
+        {
+            shell.args(["-c", &statement]);
+        }
+        let ended = crate::program::run(shell, START_MAX, folder.path())?;
+        if !ended.is_well {
+            return Err(TestError::NotServing { waited: Duration::ZERO, output: ended.output });
+        }
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let serving = Serving::start(binary, folder.path(), &options)?;
+        Ok(Self { binary: binary.to_owned(), options, folder, serving })
+    }
+
+    /// Where it listens. Other ports after [`ServerProcess::start_again`].
+    pub fn target(&self) -> &Target {
+        &self.serving.postgres
+    }
+
+    /// Where it listens for HTTP: Phoenix's clients, and health and metrics.
+    pub fn http_addresses(&self) -> [SocketAddr; 2] {
+        self.serving.http
+    }
+
+    /// Ends it by SIGKILL.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn kill(&mut self) -> Result<(), TestError> {
+        self.serving.child.kill()?;
+        self.serving.child.wait()?;
+        Ok(())
+    }
+
+    /// Starts it over the database that it left.
+    ///
+    /// # Errors
+    /// As [`ServerProcess::start`].
+    pub fn start_again(&mut self) -> Result<(), TestError> {
+        self.kill()?;
+        self.serving = Serving::start(&self.binary, self.folder.path(), &self.options)?;
+        Ok(())
+    }
+
+    /// Whether its process still runs.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn is_running(&mut self) -> Result<bool, TestError> {
+        Ok(self.serving.child.try_wait()?.is_none())
+    }
+
+    /// The sessions of all protocols that are open, by its metrics.
+    ///
+    /// # Errors
+    /// The request for the metrics; a text without them.
+    pub fn sessions(&self) -> Result<u64, TestError> {
+        let [_, metrics] = self.serving.http;
+        let text = get(metrics, "/metrics")?;
+        let values = text.lines().filter(|line| line.starts_with("saltwing_server_sessions"));
+        let values: Vec<f64> = values.filter_map(|line| line.rsplit_once(' ')?.1.parse().ok()).collect();
+        if values.is_empty() {
+            return Err(TestError::Found(format!("the metrics have no saltwing_server_sessions: {text}")));
+        }
+        Ok(values.iter().sum::<f64>() as u64)
+    }
+
+    /// Waits until no more sessions than these are open.
+    ///
+    /// # Errors
+    /// There are still more after this time; those of [`ServerProcess::sessions`].
+    pub fn wait_for_sessions(&self, most: u64, time_max: Duration) -> Result<(), TestError> {
+        let began = Instant::now();
+        loop {
+            let open = self.sessions()?;
+            if open <= most {
+                return Ok(());
+            }
+            if began.elapsed() > time_max {
+                return Err(TestError::Found(format!("{open} sessions are open after {time_max:?}, expected {most}")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The memory of its process that is in use, in bytes. `None` where the system does not tell.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.serving.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    }
+
+    /// The end of its log.
+    pub fn log(&self) -> String {
+        let text = fs::read(self.folder.path().join("log")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines.get(lines.len().saturating_sub(20)..).unwrap_or_default().join("\n")
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // The database goes with its folder; an error here leaves a process, and there is nobody to tell.
+        if let Err(error) = self.kill() {
+            eprintln!("server-tests: the server cannot be ended: {}", error.line());
+        }
+    }
+}
+
+impl Serving {
+    fn start(binary: &Path, folder: &Path, options: &[String]) -> Result<Self, TestError> {
+        let path = folder.join("log");
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.map_err(|source| TestError::File { path, source })?;
+        let mut child = Command::new(binary)
+            .arg("serve")
+            .arg(folder.join("database"))
+            .args(["--listen", "127.0.0.1", "--pg-port", "0", "--avatica-port", "0", "--http-port", "0"])
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .map_err(|source| TestError::Program { program: binary.display().to_string(), source })?;
+        match child.stdout.take().map(|stdout| addresses(stdout, START_MAX)) {
+            Some(Ok((postgres, http))) => Ok(Self { child, postgres, http }),
+            other => {
+                child.kill()?;
+                child.wait()?;
+                let output = match other {
+                    Some(Err(output)) => output,
+                    _ => String::new(),
+                };
+                let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+                Err(TestError::NotServing { waited: START_MAX, output: format!("{output}{log}") })
+            }
+        }
+    }
+}
+
+/// The addresses that the lines of a server name; otherwise the lines. A thread reads what comes later, so that the server's output never waits.
+fn addresses(stdout: impl Read + Send + 'static, time_max: Duration) -> Result<(Target, [SocketAddr; 2]), String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        // A receiver that is gone has what it wanted.
+        BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+    });
+    let (mut text, mut postgres, mut avatica, mut http) = (String::new(), None, None, None);
+    let end = Instant::now() + time_max;
+    loop {
+        if let (Some(postgres), Some(avatica), Some(http)) = (&postgres, avatica, http) {
+            return Ok((Target::clone(postgres), [avatica, http]));
+        }
+        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                postgres = postgres.or_else(|| postgres_of(&line));
+                avatica = avatica.or_else(|| address_of("avatica", &line));
+                http = http.or_else(|| address_of("http", &line));
+                text.push_str(&line);
+                text.push('\n');
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Err(text),
+        }
+    }
+}
+
+/// Of a line with `psql "host=.. port=.. dbname=.. user=.."`.
+fn postgres_of(line: &str) -> Option<Target> {
+    let (_, command) = line.split_once("psql \"")?;
+    let value = |name: &str| {
+        let (_, rest) = command.split_once(&format!("{name}="))?;
+        rest.split([' ', '"']).next().map(str::to_owned)
+    };
+    let (host, port, database) = (value("host")?, value("port")?.parse().ok()?, value("dbname")?);
+    Some(Target { host, port, user: USER.to_owned(), password: PASSWORD.to_owned(), database })
+}
+
+/// Of a line of this protocol, whose second word is the address.
+fn address_of(protocol: &str, line: &str) -> Option<SocketAddr> {
+    let mut words = line.split_whitespace();
+    if words.next() == Some(protocol) { words.next()?.parse().ok() } else { None }
+}
+
+/// The answer to a GET.
+fn get(address: SocketAddr, path: &str) -> Result<String, TestError> {
+    let mut stream = TcpStream::connect_timeout(&address, METRICS_MAX)?;
+    stream.set_read_timeout(Some(METRICS_MAX))?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::addresses;
+
+    #[test]
+    fn addresses_are_read_of_the_lines() {
+        let lines = "postgres  127.0.0.1:40001  psql \"host=127.0.0.1 port=40001 dbname=database user=tester\"\n\
+            avatica   127.0.0.1:40002  phoenixdb.connect('http://127.0.0.1:40002/', autocommit=True)\n\
+            http      127.0.0.1:40003  http://127.0.0.1:40003/readyz\n";
+        let (postgres, [avatica, http]) = addresses(lines.as_bytes(), Duration::from_secs(5)).unwrap();
+        assert_eq!((postgres.port, postgres.database.as_str()), (40001, "database"));
+        assert_eq!((avatica.port(), http.port()), (40002, 40003));
+        assert_eq!(addresses("error: locked\n".as_bytes(), Duration::from_secs(5)), Err("error: locked\n".to_owned()));
+    }
+}
