@@ -228,8 +228,8 @@ fn sequence(catalog: &dyn CatalogStore, schema: Option<&str>, name: &str) -> Res
 fn public_is_the_default_schema(catalog: &dyn CatalogStore) {
     create_user(catalog, user_def("ann")).unwrap();
     create_table(catalog, table_def(None, "orders")).unwrap();
-    for public in spellings() {
-        let public = Some(public.as_str());
+    for spelling in spellings() {
+        let public = Some(spelling.as_str());
         let made = create_table(catalog, table_def(public, "t")).unwrap();
         assert_eq!(made.def().name, TableName::bare("t"));
         sequence(catalog, public, "q").unwrap();
@@ -250,7 +250,7 @@ fn public_is_the_default_schema(catalog: &dyn CatalogStore) {
             }
             other => panic!("{other}"),
         }
-        let public = public.unwrap();
+        let public = spelling.as_str();
         assert!(snapshot.has_schema(public).unwrap() && snapshot.canonical_schema(public).unwrap().is_empty());
         assert_eq!(code(apply(catalog, CatalogChange::CreateSchema(public))), "duplicate_schema");
         let named = [(None, public)];
@@ -276,12 +276,12 @@ fn a_schema_public_of_an_earlier_version_is_meant(catalog: &dyn CatalogStore) {
     apply(catalog, CatalogChange::RestoreSchema("Public")).unwrap();
     assert_eq!(code(apply(catalog, CatalogChange::RestoreSchema("public"))), "duplicate_schema");
     let default = create_table(catalog, table_def(None, "t")).unwrap();
-    for public in spellings() {
-        let public = Some(public.as_str());
+    for spelling in spellings() {
+        let public = Some(spelling.as_str());
         let own = create_table(catalog, table_def(public, "t")).unwrap();
         assert_eq!(own.def().name.to_string(), "Public.t");
         let snapshot = catalog.snapshot().unwrap();
-        assert_eq!(snapshot.canonical_schema(public.unwrap()).unwrap(), public.unwrap());
+        assert_eq!(snapshot.canonical_schema(&spelling).unwrap(), spelling);
         assert_eq!(snapshot.resolve(None, "t").unwrap().def().object_id, default.def().object_id);
         assert_eq!(snapshot.resolve(public, "t").unwrap().def().object_id, own.def().object_id);
         drop_table(catalog, (public, "t"), Dependents::Refuse).unwrap();
