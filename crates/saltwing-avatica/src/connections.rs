@@ -19,7 +19,7 @@ use crate::authorization::{Credentials, is_same_client};
 use crate::connection::Connection;
 use crate::error::AvaticaError;
 use crate::messages::OpenConnectionRequest;
-use crate::wire::{Request, Response, beginning};
+use crate::wire::{Body, Request, Response, beginning};
 
 /// How often connections and statements that are idle for too long are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request of a client with these credentials.
+    /// Answers a request of a client with these credentials. Little of it is decoded before the credentials are known to be right.
     ///
     /// # Errors
     /// Those of the request.
@@ -68,21 +68,25 @@ impl Connections {
         &self,
         peer: Option<SocketAddr>,
         credentials: Option<Credentials>,
-        request: Request,
+        body: Body,
     ) -> Result<Response, AvaticaError> {
-        if let Request::OpenConnection(request) = request {
+        if body.opens_connection() {
+            let Request::OpenConnection(request) = body.request()? else {
+                return Err(AvaticaError::Bug("a request that opens a connection is another one"));
+            };
             self.open(peer, credentials, request).await?;
             return Ok(Response::OpenConnection);
         }
-        let id = request.connection_id().to_owned();
+        let id = body.connection_id()?;
         let entry = self.open_ones().get(&id).cloned();
         let entry = match entry {
             Some(entry) if is_same_client(entry.credentials.as_ref(), credentials.as_ref()) => entry,
             Some(_) => return Err(AvaticaError::Unauthorized),
             None if credentials.is_none() && self.sessions.has_users()? => return Err(AvaticaError::Unauthorized),
-            None if matches!(request, Request::CloseConnection(_)) => return Ok(Response::CloseConnection),
+            None if body.closes_connection() => return Ok(Response::CloseConnection),
             None => return Err(no_connection(&id)),
         };
+        let request = body.request()?;
         let mut place = entry.connection.lock().await;
         let Some(connection) = place.as_mut() else { return Err(no_connection(&id)) };
         if matches!(request, Request::CloseConnection(_)) {
@@ -90,6 +94,8 @@ impl Connections {
             *place = None;
             return Ok(Response::CloseConnection);
         }
+        // Also before: a request that is given up does not come to its end.
+        connection.touch();
         let answered = connection.answer(request).await;
         connection.touch();
         if *self.sessions.phase().borrow() != Phase::Serving {

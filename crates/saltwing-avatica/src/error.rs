@@ -31,6 +31,12 @@ pub(crate) enum AvaticaError {
         /// The limit.
         max: usize,
     },
+    /// A message with more parts than the limit.
+    #[error("the message has more than {max} values, rows or texts, which is the limit")]
+    TooManyParts {
+        /// The limit.
+        max: usize,
+    },
     /// The server does not know the request.
     #[error("there is no request {name}")]
     NoSuchRequest {
@@ -135,7 +141,7 @@ impl AvaticaError {
             Self::Refusal(refusal) => refusal.sqlstate(),
             Self::BadMessage(_) | Self::NoSuchRequest { .. } | Self::BadConnectionId { .. } => "08P01",
             Self::Json | Self::Unsupported { .. } => "0A000",
-            Self::MessageTooLarge { .. } => "54000",
+            Self::MessageTooLarge { .. } | Self::TooManyParts { .. } => "54000",
             Self::Unauthorized => "28000",
             Self::NoSuchConnection { .. } => "08003",
             Self::ConnectionExists { .. } => "08002",

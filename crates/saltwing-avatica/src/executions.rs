@@ -8,7 +8,7 @@ use saltwing::{Statement as Prepared, Value};
 use crate::connection::Connection;
 use crate::error::AvaticaError;
 use crate::messages::{
-    CreateStatementResponse, ExecuteRequest, ExecuteResponse, FetchRequest, FetchResponse, Frame,
+    CreateStatementResponse, ExecuteRequest, ExecuteResponse, FetchRequest, FetchResponse, Frame, KnownStatement,
     PrepareAndExecuteRequest, PrepareRequest, PrepareResponse, QueryState, ResultSetResponse, Signature,
     StatementHandle,
 };
@@ -101,7 +101,7 @@ impl Connection {
     }
 
     /// The statement of a handle, prepared again if it has expired.
-    async fn prepared(&mut self, handle: &StatementHandle) -> Result<Option<(String, Prepared)>, AvaticaError> {
+    async fn prepared(&mut self, handle: &KnownStatement) -> Result<Option<(String, Prepared)>, AvaticaError> {
         if let Some(prepared) = self.statements.get(handle.id).and_then(|statement| statement.prepared.clone()) {
             return Ok(Some(prepared));
         }
@@ -128,7 +128,7 @@ impl Connection {
         }
         let rows = prepared.query(parameters).await?;
         let signature = signature(sql, description, rows.columns());
-        let mut result = OpenResult::of_statement(rows, wanted.rows_max);
+        let mut result = OpenResult::of_statement(sql, rows, wanted.rows_max);
         let frame = result.next_frame(wanted.first_frame).await?;
         let (sent, left) = (result.position(), (!frame.done).then(|| Box::new(result)));
         Ok((Outcome::Rows(Box::new(signature), frame, left), sent))
@@ -185,9 +185,8 @@ impl Connection {
             }
             _ => return Ok(FetchResponse { missing_results: true, ..FetchResponse::default() }),
         };
-        let text = statement.prepared.as_ref().map_or("FETCH", |(sql, _)| sql).to_owned();
         let rows = FrameRows::of(request.frame_max_size, &[request.fetch_max_row_count.into()]);
-        let running = self.session.begin(&text);
+        let running = self.session.begin(result.text());
         let counted = |frame: Frame| {
             let sent = frame.rows.len() as u64;
             (frame, sent)
@@ -225,7 +224,7 @@ impl Connection {
     ) -> Result<((OpenResult, bool), u64), AvaticaError> {
         let prepared = self.prepare(sql).await?;
         self.enter(prepared.description()).await?;
-        let mut result = OpenResult::of_statement(prepared.query(()).await?, rows_max);
+        let mut result = OpenResult::of_statement(sql, prepared.query(()).await?, rows_max);
         let is_there = result.skip_to(offset).await?;
         let passed = result.position();
         Ok(((result, is_there), passed))

@@ -9,7 +9,7 @@
 //!
 //! | module | has |
 //! |---|---|
-//! | `messages`, `wire` | the messages, and their bytes |
+//! | `messages`, `message_parts`, `wire` | the messages, their size, and their bytes |
 //! | `jdbc_type`, `values`, `signatures` | types, values and columns as clients know them |
 //! | `authorization` | HTTP Basic authentication |
 //! | `connections`, `connection` | the connections by their ids; one of them |
@@ -33,6 +33,7 @@ mod connections;
 mod error;
 mod executions;
 mod jdbc_type;
+mod message_parts;
 mod messages;
 mod metadata;
 mod phoenix_states;
@@ -55,7 +56,7 @@ use saltwing_sessions::Sessions;
 use crate::authorization::Credentials;
 use crate::connections::Connections;
 use crate::error::AvaticaError;
-use crate::wire::{Request, Response};
+use crate::wire::{Body, Response};
 
 /// The type of all bodies but those for clients that speak JSON.
 const PROTOBUF: &str = "application/x-google-protobuf";
@@ -107,8 +108,8 @@ impl Avatica {
         if bytes > max {
             return Err(AvaticaError::MessageTooLarge { bytes, max });
         }
-        let request = Request::decode(body)?;
-        self.connections.answer(peer, authorization.and_then(Credentials::of_header), request).await
+        let body = Body::decode(body)?;
+        self.connections.answer(peer, authorization.and_then(Credentials::of_header), body).await
     }
 
     fn start_sweep(&self) {

@@ -60,6 +60,7 @@ enum Source {
 
 /// A result whose rows have not all been sent.
 pub(crate) struct OpenResult {
+    text: String,
     source: Source,
     types: Vec<SqlType>,
     position: u64,
@@ -67,15 +68,20 @@ pub(crate) struct OpenResult {
 }
 
 impl OpenResult {
-    /// The rows of a statement.
-    pub(crate) fn of_statement(rows: Rows, RowsMax(left): RowsMax) -> Self {
+    /// The rows of a statement with this text.
+    pub(crate) fn of_statement(text: &str, rows: Rows, RowsMax(left): RowsMax) -> Self {
         let types = rows.columns().iter().map(|column| column.ty).collect();
-        Self { source: Source::Statement(Box::new(rows)), types, position: 0, left }
+        Self { text: text.to_owned(), source: Source::Statement(Box::new(rows)), types, position: 0, left }
     }
 
     /// Rows of these types.
     pub(crate) fn of_rows(types: Vec<SqlType>, rows: Vec<Vec<Value>>) -> Self {
-        Self { source: Source::Given(rows.into_iter()), types, position: 0, left: None }
+        Self { text: "METADATA".to_owned(), source: Source::Given(rows.into_iter()), types, position: 0, left: None }
+    }
+
+    /// The text of its statement, as lists of sessions show it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// The place of the next row, from 0.
@@ -218,7 +224,7 @@ mod tests {
         (0..ROWS).for_each(|k| appender.append_row((k,)).unwrap());
         appender.close().unwrap();
         let rows = connection.query("SELECT k FROM t WHERE k >= 0", ()).await.unwrap();
-        let mut result = OpenResult::of_statement(rows, RowsMax::of(0, 0));
+        let mut result = OpenResult::of_statement("", rows, RowsMax::of(0, 0));
         let frame = result.next_frame(FrameRows::of(10, &[])).await.unwrap();
         assert_eq!((frame.rows.len(), frame.done), (10, false));
         let Source::Statement(rows) = &result.source else { panic!("the rows of a statement") };

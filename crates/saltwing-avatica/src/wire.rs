@@ -1,18 +1,21 @@
 //! Requests out of the bodies that clients send, and bodies of responses.
 //!
 //! A body is a [`WireMessage`]: the name of a Java class, such as `org.apache.calcite.avatica.proto.Requests$FetchRequest`, and the bytes of its
-//! message. The name of a response follows from its type here.
+//! message. The name of a response follows from its type here. A message is decoded in two steps: first its connection's id, and the rest when its client is
+//! known to be the one of that connection.
 
 use bytes::Bytes;
 use prost::Message;
 
 use crate::error::AvaticaError;
+use crate::message_parts::{EXECUTE, EXECUTE_BATCH, FLAT, SYNC_RESULTS, check_parts};
 use crate::messages::{
-    ColumnsRequest, ConnectionRequest, ConnectionSyncRequest, ConnectionSyncResponse, CreateStatementResponse,
-    DatabasePropertyResponse, EmptyResponse, ErrorResponse, ExecuteBatchRequest, ExecuteBatchResponse, ExecuteRequest,
-    ExecuteResponse, FetchRequest, FetchResponse, OpenConnectionRequest, PrepareAndExecuteBatchRequest,
-    PrepareAndExecuteRequest, PrepareRequest, PrepareResponse, ResultSetResponse, SchemasRequest, StatementRequest,
-    SyncResultsRequest, SyncResultsResponse, TablesRequest, WireMessage,
+    ColumnsId, ColumnsRequest, ConnectionRequest, ConnectionSyncRequest, ConnectionSyncResponse,
+    CreateStatementResponse, DatabasePropertyResponse, EmptyResponse, ErrorResponse, ExecuteBatchRequest,
+    ExecuteBatchResponse, ExecuteRequest, ExecuteResponse, FetchRequest, FetchResponse, HandleId,
+    OpenConnectionRequest, PrepareAndExecuteBatchRequest, PrepareAndExecuteRequest, PrepareRequest, PrepareResponse,
+    ResultSetResponse, SchemasId, SchemasRequest, StatementRequest, SyncResultsRequest, SyncResultsResponse, TablesId,
+    TablesRequest, WireMessage,
 };
 
 const REQUESTS: &str = "org.apache.calcite.avatica.proto.Requests$";
@@ -21,20 +24,44 @@ const RESPONSES: &str = "org.apache.calcite.avatica.proto.Responses$";
 /// The bytes of a name that an error shows.
 const NAME_SHOWN_MAX: usize = 100;
 
-/// Makes the enum of messages of one direction, each with its name.
+/// The most parts of a request: values, rows of a batch, texts of a list.
+const PARTS_MAX: usize = 2_000_000;
+/// The most parts of a request to open a connection: it comes before the password is checked.
+const OPEN_PARTS_MAX: usize = 1000;
+
+/// Makes the enum of requests, each with its name, the shape of its message, and the message that has the id of its connection alone.
 macro_rules! requests {
-    ($($variant:ident($message:ty) = $name:literal,)*) => {
+    ($($variant:ident($message:ty) = $name:literal, $shape:expr, $id:ty;)*) => {
         /// A request.
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) enum Request {
             $($variant($message),)*
         }
 
-        impl Request {
-            fn named(name: &str, bytes: Bytes) -> Result<Self, AvaticaError> {
-                match name {
-                    $($name => Ok(Self::$variant(<$message>::decode(bytes)?)),)*
-                    _ => Err(AvaticaError::NoSuchRequest { name: beginning(name, NAME_SHOWN_MAX) }),
+        impl Body {
+            /// The request.
+            ///
+            /// # Errors
+            /// [`AvaticaError::TooManyParts`], [`AvaticaError::BadMessage`], [`AvaticaError::NoSuchRequest`].
+            pub(crate) fn request(self) -> Result<Request, AvaticaError> {
+                let max = if self.opens_connection() { OPEN_PARTS_MAX } else { PARTS_MAX };
+                match self.name() {
+                    $($name => {
+                        check_parts(&self.0.wrapped_message, &$shape, max)?;
+                        Ok(Request::$variant(<$message>::decode(self.0.wrapped_message)?))
+                    })*
+                    _ => Err(self.no_such_request()),
+                }
+            }
+
+            /// The id of the connection that the request is about, without decoding the rest.
+            ///
+            /// # Errors
+            /// [`AvaticaError::BadMessage`], [`AvaticaError::NoSuchRequest`].
+            pub(crate) fn connection_id(&self) -> Result<String, AvaticaError> {
+                match self.name() {
+                    $($name => Ok(<$id>::decode(self.0.wrapped_message.clone())?.into_id()),)*
+                    _ => Err(self.no_such_request()),
                 }
             }
         }
@@ -42,67 +69,58 @@ macro_rules! requests {
 }
 
 requests! {
-    OpenConnection(OpenConnectionRequest) = "OpenConnectionRequest",
-    CloseConnection(ConnectionRequest) = "CloseConnectionRequest",
-    ConnectionSync(ConnectionSyncRequest) = "ConnectionSyncRequest",
-    CreateStatement(ConnectionRequest) = "CreateStatementRequest",
-    CloseStatement(StatementRequest) = "CloseStatementRequest",
-    Prepare(PrepareRequest) = "PrepareRequest",
-    Execute(ExecuteRequest) = "ExecuteRequest",
-    PrepareAndExecute(PrepareAndExecuteRequest) = "PrepareAndExecuteRequest",
-    Fetch(FetchRequest) = "FetchRequest",
-    SyncResults(SyncResultsRequest) = "SyncResultsRequest",
-    PrepareAndExecuteBatch(PrepareAndExecuteBatchRequest) = "PrepareAndExecuteBatchRequest",
-    ExecuteBatch(ExecuteBatchRequest) = "ExecuteBatchRequest",
-    Commit(ConnectionRequest) = "CommitRequest",
-    Rollback(ConnectionRequest) = "RollbackRequest",
-    Catalogs(ConnectionRequest) = "CatalogsRequest",
-    Schemas(SchemasRequest) = "SchemasRequest",
-    Tables(TablesRequest) = "TablesRequest",
-    Columns(ColumnsRequest) = "ColumnsRequest",
-    TableTypes(ConnectionRequest) = "TableTypesRequest",
-    TypeInfo(ConnectionRequest) = "TypeInfoRequest",
-    DatabaseProperty(ConnectionRequest) = "DatabasePropertyRequest",
+    OpenConnection(OpenConnectionRequest) = "OpenConnectionRequest", FLAT, ConnectionRequest;
+    CloseConnection(ConnectionRequest) = "CloseConnectionRequest", FLAT, ConnectionRequest;
+    ConnectionSync(ConnectionSyncRequest) = "ConnectionSyncRequest", FLAT, ConnectionRequest;
+    CreateStatement(ConnectionRequest) = "CreateStatementRequest", FLAT, ConnectionRequest;
+    CloseStatement(StatementRequest) = "CloseStatementRequest", FLAT, ConnectionRequest;
+    Prepare(PrepareRequest) = "PrepareRequest", FLAT, ConnectionRequest;
+    Execute(ExecuteRequest) = "ExecuteRequest", EXECUTE, HandleId;
+    PrepareAndExecute(PrepareAndExecuteRequest) = "PrepareAndExecuteRequest", FLAT, ConnectionRequest;
+    Fetch(FetchRequest) = "FetchRequest", FLAT, ConnectionRequest;
+    SyncResults(SyncResultsRequest) = "SyncResultsRequest", SYNC_RESULTS, ConnectionRequest;
+    PrepareAndExecuteBatch(PrepareAndExecuteBatchRequest) = "PrepareAndExecuteBatchRequest", FLAT, ConnectionRequest;
+    ExecuteBatch(ExecuteBatchRequest) = "ExecuteBatchRequest", EXECUTE_BATCH, ConnectionRequest;
+    Commit(ConnectionRequest) = "CommitRequest", FLAT, ConnectionRequest;
+    Rollback(ConnectionRequest) = "RollbackRequest", FLAT, ConnectionRequest;
+    Catalogs(ConnectionRequest) = "CatalogsRequest", FLAT, ConnectionRequest;
+    Schemas(SchemasRequest) = "SchemasRequest", FLAT, SchemasId;
+    Tables(TablesRequest) = "TablesRequest", FLAT, TablesId;
+    Columns(ColumnsRequest) = "ColumnsRequest", FLAT, ColumnsId;
+    TableTypes(ConnectionRequest) = "TableTypesRequest", FLAT, ConnectionRequest;
+    TypeInfo(ConnectionRequest) = "TypeInfoRequest", FLAT, ConnectionRequest;
+    DatabaseProperty(ConnectionRequest) = "DatabasePropertyRequest", FLAT, ConnectionRequest;
 }
 
-impl Request {
-    /// The request in a body.
-    ///
+/// The body of a request: its name, and its message, which is decoded when its client is known.
+pub(crate) struct Body(WireMessage);
+
+impl Body {
     /// # Errors
-    /// [`AvaticaError::Json`], [`AvaticaError::BadMessage`], [`AvaticaError::NoSuchRequest`].
-    pub(crate) fn decode(body: Bytes) -> Result<Self, AvaticaError> {
-        if body.first() == Some(&b'{') {
-            return Err(AvaticaError::Json);
+    /// [`AvaticaError::Json`], [`AvaticaError::BadMessage`].
+    pub(crate) fn decode(bytes: Bytes) -> Result<Self, AvaticaError> {
+        match bytes.first() {
+            Some(b'{') => Err(AvaticaError::Json),
+            _ => Ok(Self(WireMessage::decode(bytes)?)),
         }
-        let WireMessage { name, wrapped_message } = WireMessage::decode(body)?;
-        Self::named(name.strip_prefix(REQUESTS).unwrap_or(&name), wrapped_message)
     }
 
-    /// The id of the connection that it is about.
-    pub(crate) fn connection_id(&self) -> &str {
-        match self {
-            Self::OpenConnection(it) => &it.connection_id,
-            Self::ConnectionSync(it) => &it.connection_id,
-            Self::CloseStatement(it) => &it.connection_id,
-            Self::Prepare(it) => &it.connection_id,
-            Self::Execute(it) => it.statement_handle.as_ref().map_or("", |handle| &handle.connection_id),
-            Self::PrepareAndExecute(it) => &it.connection_id,
-            Self::Fetch(it) => &it.connection_id,
-            Self::SyncResults(it) => &it.connection_id,
-            Self::PrepareAndExecuteBatch(it) => &it.connection_id,
-            Self::ExecuteBatch(it) => &it.connection_id,
-            Self::Schemas(it) => &it.connection_id,
-            Self::Tables(it) => &it.connection_id,
-            Self::Columns(it) => &it.connection_id,
-            Self::CloseConnection(it)
-            | Self::CreateStatement(it)
-            | Self::Commit(it)
-            | Self::Rollback(it)
-            | Self::Catalogs(it)
-            | Self::TableTypes(it)
-            | Self::TypeInfo(it)
-            | Self::DatabaseProperty(it) => &it.connection_id,
-        }
+    /// Whether the request opens a connection.
+    pub(crate) fn opens_connection(&self) -> bool {
+        self.name() == "OpenConnectionRequest"
+    }
+
+    /// Whether the request closes a connection.
+    pub(crate) fn closes_connection(&self) -> bool {
+        self.name() == "CloseConnectionRequest"
+    }
+
+    fn name(&self) -> &str {
+        self.0.name.strip_prefix(REQUESTS).unwrap_or(&self.0.name)
+    }
+
+    fn no_such_request(&self) -> AvaticaError {
+        AvaticaError::NoSuchRequest { name: beginning(self.name(), NAME_SHOWN_MAX) }
     }
 }
 

@@ -13,12 +13,7 @@ mod responses;
 mod shared;
 
 #[cfg(test)]
-pub(crate) use requests::UpdateBatch;
-pub(crate) use requests::{
-    ColumnsRequest, ConnectionRequest, ConnectionSyncRequest, ExecuteBatchRequest, ExecuteRequest, FetchRequest,
-    OpenConnectionRequest, PrepareAndExecuteBatchRequest, PrepareAndExecuteRequest, PrepareRequest, SchemasRequest,
-    StatementRequest, SyncResultsRequest, TablesRequest,
-};
+pub(crate) use requests::{KnownSignature, UpdateBatch};
 pub(crate) use responses::{
     ConnectionSyncResponse, CreateStatementResponse, DatabaseProperty, DatabasePropertyElement,
     DatabasePropertyResponse, EmptyResponse, ErrorResponse, ExecuteBatchResponse, ExecuteResponse, FetchResponse,

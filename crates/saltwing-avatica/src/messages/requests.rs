@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use prost::Message;
 
-use super::shared::{ConnectionProperties, QueryState, StatementHandle, TypedValue};
+use super::shared::{ConnectionProperties, QueryState, TypedValue};
 
 /// Opens a connection under an id that the client has chosen.
 #[derive(Clone, PartialEq, Message)]
@@ -72,11 +72,29 @@ pub(crate) struct PrepareAndExecuteRequest {
     pub(crate) first_frame_max_size: i32,
 }
 
+/// A prepared statement as a client gives it back: of its signature, the text alone is read.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct KnownStatement {
+    #[prost(string, tag = "1")]
+    pub(crate) connection_id: String,
+    #[prost(uint32, tag = "2")]
+    pub(crate) id: u32,
+    #[prost(message, optional, tag = "3")]
+    pub(crate) signature: Option<KnownSignature>,
+}
+
+/// The text of a signature.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct KnownSignature {
+    #[prost(string, tag = "2")]
+    pub(crate) sql: String,
+}
+
 /// Runs a prepared statement.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ExecuteRequest {
     #[prost(message, optional, tag = "1")]
-    pub(crate) statement_handle: Option<StatementHandle>,
+    pub(crate) statement_handle: Option<KnownStatement>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) parameter_values: Vec<TypedValue>,
     #[prost(uint64, tag = "3")]
@@ -204,4 +222,62 @@ pub(crate) struct ColumnsRequest {
     pub(crate) has_table_name_pattern: bool,
     #[prost(bool, tag = "9")]
     pub(crate) has_column_name_pattern: bool,
+}
+
+/// The id of the connection of an [`ExecuteRequest`].
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct HandleId {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) statement_handle: Option<ConnectionRequest>,
+}
+
+/// The id of the connection of a [`SchemasRequest`].
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct SchemasId {
+    #[prost(string, tag = "3")]
+    pub(crate) connection_id: String,
+}
+
+/// The id of the connection of a [`ColumnsRequest`].
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct ColumnsId {
+    #[prost(string, tag = "5")]
+    pub(crate) connection_id: String,
+}
+
+/// The id of the connection of a [`TablesRequest`].
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct TablesId {
+    #[prost(string, tag = "7")]
+    pub(crate) connection_id: String,
+}
+
+impl ConnectionRequest {
+    pub(crate) fn into_id(self) -> String {
+        self.connection_id
+    }
+}
+
+impl HandleId {
+    pub(crate) fn into_id(self) -> String {
+        self.statement_handle.unwrap_or_default().connection_id
+    }
+}
+
+impl SchemasId {
+    pub(crate) fn into_id(self) -> String {
+        self.connection_id
+    }
+}
+
+impl ColumnsId {
+    pub(crate) fn into_id(self) -> String {
+        self.connection_id
+    }
+}
+
+impl TablesId {
+    pub(crate) fn into_id(self) -> String {
+        self.connection_id
+    }
 }

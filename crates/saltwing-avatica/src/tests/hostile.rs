@@ -25,6 +25,21 @@ async fn messages_have_a_limit() {
     client.run("SHOW TABLES").await.unwrap();
 }
 
+/// A small body must not become a large message.
+#[tokio::test]
+async fn the_parts_of_messages_have_a_limit() {
+    let server = Server::new();
+    let client = server.connect("a").await;
+    let handle = client.prepare("SHOW TABLES").await.unwrap();
+    let updates = vec![UpdateBatch::default(); 2_000_001];
+    let request = ExecuteBatchRequest { connection_id: client.id.clone(), statement_id: handle.id, updates };
+    let refused = client.call::<ExecuteBatchResponse>("ExecuteBatch", &request, "ExecuteBatch").await.unwrap_err();
+    assert_eq!(refused.state, "54000");
+    let names: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
+    let info: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(server.client("b", None).open_with(&info).await.unwrap_err().state, "54000");
+}
+
 #[tokio::test]
 async fn patterns_have_a_limit() {
     let server = Server::new();
@@ -73,11 +88,8 @@ fn request() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
                 ("PrepareAndExecuteRequest", it.encode_to_vec())
             }
             3 => {
-                let handle = StatementHandle {
-                    connection_id,
-                    id: statement_id,
-                    signature: Some(Signature { sql, ..Signature::default() }),
-                };
+                let signature = Some(KnownSignature { sql });
+                let handle = KnownStatement { connection_id, id: statement_id, signature };
                 let it = ExecuteRequest {
                     statement_handle: Some(handle),
                     parameter_values: vec![value],

@@ -221,8 +221,9 @@ impl Client {
 
     /// Runs a prepared statement; `None` if it is missing.
     async fn execute(&self, handle: &StatementHandle, parameters: Vec<TypedValue>) -> Result<Option<Ran>, Failure> {
+        let signature = handle.signature.as_ref().map(|signature| KnownSignature { sql: signature.sql.clone() });
         let request = ExecuteRequest {
-            statement_handle: Some(handle.clone()),
+            statement_handle: Some(KnownStatement { connection_id: self.id.clone(), id: handle.id, signature }),
             parameter_values: parameters,
             deprecated_first_frame_max_size: 0,
             has_parameter_values: true,

@@ -7,9 +7,13 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{Request, Response, beginning};
+use super::{Body, Request, Response, beginning};
 use crate::error::AvaticaError;
 use crate::messages::*;
+
+fn decode(body: Bytes) -> Result<Request, AvaticaError> {
+    Body::decode(body)?.request()
+}
 
 fn unhex(text: &str) -> Bytes {
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
@@ -66,14 +70,14 @@ fn requests_to_run_statements() {
         first_frame_max_size: -1,
     };
     check(execute, "0a016312015318032007280930ffffffffffffffffff01");
-    let signature = Signature { sql: text("S"), ..Signature::default() };
+    let signature = KnownSignature { sql: text("S") };
     let values = vec![
         long(-2),
         TypedValue { string_value: text("x"), ..typed(Rep::String) },
         TypedValue { null: true, ..typed(Rep::Null) },
     ];
     let execute = ExecuteRequest {
-        statement_handle: Some(StatementHandle { connection_id: text("c"), id: 7, signature: Some(signature) }),
+        statement_handle: Some(KnownStatement { connection_id: text("c"), id: 7, signature: Some(signature) }),
         parameter_values: values,
         deprecated_first_frame_max_size: 5,
         has_parameter_values: true,
@@ -301,19 +305,34 @@ fn responses_about_connections() {
 #[test]
 fn bodies_name_their_messages() {
     let body = "0a376f72672e6170616368652e63616c636974652e617661746963612e70726f746f2e526571756573747324436f6d6d69745265717565737412030a0163";
-    let request = Request::decode(unhex(body)).unwrap();
+    let request = decode(unhex(body)).unwrap();
     assert_eq!(request, Request::Commit(ConnectionRequest { connection_id: text("c") }));
-    assert_eq!(request.connection_id(), "c");
+    assert_eq!(Body::decode(unhex(body)).unwrap().connection_id().unwrap(), "c");
     let reply = "0a396f72672e6170616368652e63616c636974652e617661746963612e70726f746f2e526573706f6e73657324436f6d6d6974526573706f6e7365";
     assert_eq!(Response::Commit.encode(), unhex(reply));
 }
 
 #[test]
+fn each_request_tells_its_connection() {
+    fn check(name: &str, message: impl Message) {
+        let body = WireMessage { name: text(name), wrapped_message: message.encode_to_vec().into() };
+        assert_eq!(Body::decode(body.encode_to_vec().into()).unwrap().connection_id().unwrap(), "c", "{name}");
+    }
+    let id = || text("c");
+    let handle = KnownStatement { connection_id: id(), id: 1, signature: None };
+    check("ExecuteRequest", ExecuteRequest { statement_handle: Some(handle), ..Default::default() });
+    check("FetchRequest", FetchRequest { connection_id: id(), statement_id: 1, ..Default::default() });
+    check("SchemasRequest", SchemasRequest { connection_id: id(), catalog: text("k"), ..Default::default() });
+    check("TablesRequest", TablesRequest { connection_id: id(), catalog: text("k"), ..Default::default() });
+    check("ColumnsRequest", ColumnsRequest { connection_id: id(), catalog: text("k"), ..Default::default() });
+}
+
+#[test]
 fn other_bodies_are_refused() {
-    assert!(matches!(Request::decode(Bytes::from_static(b"{\"request\":1}")), Err(AvaticaError::Json)));
-    assert!(matches!(Request::decode(Bytes::from_static(b"\xff")), Err(AvaticaError::BadMessage(_))));
+    assert!(matches!(decode(Bytes::from_static(b"{\"request\":1}")), Err(AvaticaError::Json)));
+    assert!(matches!(decode(Bytes::from_static(b"\xff")), Err(AvaticaError::BadMessage(_))));
     let unknown = WireMessage { name: "x".repeat(500), wrapped_message: Bytes::new() };
-    match Request::decode(unknown.encode_to_vec().into()) {
+    match decode(unknown.encode_to_vec().into()) {
         Err(AvaticaError::NoSuchRequest { name }) => assert_eq!(name.len(), 100),
         other => panic!("{other:?}"),
     }
@@ -329,7 +348,7 @@ fn arrays_in_arrays_have_a_limit() {
     let request = ExecuteRequest { parameter_values: vec![value], ..ExecuteRequest::default() };
     let wrapped_message = request.encode_to_vec().into();
     let body = WireMessage { name: text("ExecuteRequest"), wrapped_message };
-    assert!(matches!(Request::decode(body.encode_to_vec().into()), Err(AvaticaError::BadMessage(_))));
+    assert!(matches!(decode(body.encode_to_vec().into()), Err(AvaticaError::BadMessage(_))));
 }
 
 const NAMES: [&str; 6] = [
@@ -345,13 +364,13 @@ proptest! {
     /// Whatever the bytes are, decoding gives a request or an error.
     #[test]
     fn any_bytes_are_decoded_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Request::decode(bytes.into());
+        let _ = decode(bytes.into());
     }
 
     /// The same for the bytes of each message.
     #[test]
     fn any_message_is_decoded_or_refused(name in proptest::sample::select(&NAMES), bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
         let body = WireMessage { name: name.to_owned(), wrapped_message: bytes.into() };
-        let _ = Request::decode(body.encode_to_vec().into());
+        let _ = decode(body.encode_to_vec().into());
     }
 }

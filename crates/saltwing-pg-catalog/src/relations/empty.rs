@@ -24,7 +24,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         2603,
         "oid oid, amprocfamily oid, amproclefttype oid, amprocrighttype oid, amprocnum int2, amproc regproc",
     ),
-    Entry::empty_table("pg_auth_members", 1261, "roleid oid, member oid, grantor oid, admin_option bool", no_rows),
+    Entry::empty_table("pg_auth_members", 1261, "roleid oid, member oid, grantor oid, admin_option bool"),
     Entry::empty_view(
         "pg_available_extension_versions",
         "name name, version text, installed bool, superuser bool, trusted bool, relocatable bool, schema name, requires _name, \
@@ -39,7 +39,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         2605,
         "oid oid, castsource oid, casttarget oid, castfunc oid, castcontext char, castmethod char",
     ),
-    Entry::empty_view("pg_config", "name text, setting text", no_rows),
+    Entry::empty_view("pg_config", "name text, setting text"),
     Entry::empty_table(
         "pg_conversion",
         2607,
@@ -50,13 +50,13 @@ pub(super) static RELATIONS: &[Entry] = &[
         "pg_cursors",
         "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz",
     ),
-    Entry::empty_table("pg_db_role_setting", 2964, "setdatabase oid, setrole oid, setconfig _text", no_rows),
+    Entry::empty_table("pg_db_role_setting", 2964, "setdatabase oid, setrole oid, setconfig _text"),
     Entry::empty_table(
         "pg_default_acl",
         826,
         "oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype char, defaclacl _aclitem",
     ),
-    Entry::empty_table("pg_enum", 3501, "oid oid, enumtypid oid, enumsortorder float4, enumlabel name", no_rows),
+    Entry::empty_table("pg_enum", 3501, "oid oid, enumtypid oid, enumsortorder float4, enumlabel name"),
     Entry::empty_table(
         "pg_event_trigger",
         3466,
@@ -82,8 +82,8 @@ pub(super) static RELATIONS: &[Entry] = &[
         1417,
         "oid oid, srvname name, srvowner oid, srvfdw oid, srvtype text, srvversion text, srvacl _aclitem, srvoptions _text",
     ),
-    Entry::empty_table("pg_foreign_table", 3118, "ftrelid oid, ftserver oid, ftoptions _text", no_rows),
-    Entry::empty_view("pg_group", "groname name, grosysid oid, grolist _oid", no_rows),
+    Entry::empty_table("pg_foreign_table", 3118, "ftrelid oid, ftserver oid, ftoptions _text"),
+    Entry::empty_view("pg_group", "groname name, grosysid oid, grolist _oid"),
     Entry::empty_view(
         "pg_hba_file_rules",
         "line_number int4, type text, database _text, user_name _text, address text, netmask text, auth_method text, \
@@ -93,15 +93,14 @@ pub(super) static RELATIONS: &[Entry] = &[
         "pg_inherits",
         2611,
         "inhrelid oid, inhparent oid, inhseqno int4, inhdetachpending bool",
-        no_rows,
     ),
     Entry::empty_table(
         "pg_init_privs",
         3394,
         "objoid oid, classoid oid, objsubid int4, privtype char, initprivs _aclitem",
     ),
-    Entry::empty_table("pg_largeobject", 2613, "loid oid, pageno int4, data bytea", no_rows),
-    Entry::empty_table("pg_largeobject_metadata", 2995, "oid oid, lomowner oid, lomacl _aclitem", no_rows),
+    Entry::empty_table("pg_largeobject", 2613, "loid oid, pageno int4, data bytea"),
+    Entry::empty_table("pg_largeobject_metadata", 2995, "oid oid, lomowner oid, lomacl _aclitem"),
     Entry::empty_view(
         "pg_locks",
         "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, \
@@ -119,7 +118,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         "oid oid, oprname name, oprnamespace oid, oprowner oid, oprkind char, oprcanmerge bool, oprcanhash bool, oprleft oid, \
          oprright oid, oprresult oid, oprcom oid, oprnegate oid, oprcode regproc, oprrest regproc, oprjoin regproc",
     ),
-    Entry::empty_table("pg_parameter_acl", 6243, "oid oid, parname text, paracl _aclitem", no_rows),
+    Entry::empty_table("pg_parameter_acl", 6243, "oid oid, parname text, paracl _aclitem"),
     Entry::empty_table(
         "pg_partitioned_table",
         3350,
@@ -151,7 +150,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         "oid oid, pubname name, pubowner oid, puballtables bool, pubinsert bool, pubupdate bool, pubdelete bool, \
          pubtruncate bool, pubviaroot bool",
     ),
-    Entry::empty_table("pg_publication_namespace", 6237, "oid oid, pnpubid oid, pnnspid oid", no_rows),
+    Entry::empty_table("pg_publication_namespace", 6237, "oid oid, pnpubid oid, pnnspid oid"),
     Entry::empty_table(
         "pg_publication_rel",
         6106,
@@ -179,9 +178,9 @@ pub(super) static RELATIONS: &[Entry] = &[
         "oid oid, rulename name, ev_class oid, ev_type char, ev_enabled char, is_instead bool, ev_qual pg_node_tree, \
          ev_action pg_node_tree",
     ),
-    Entry::empty_view("pg_rules", "schemaname name, tablename name, rulename name, definition text", no_rows),
-    Entry::empty_view("pg_timezone_abbrevs", "abbrev text, utc_offset interval, is_dst bool", no_rows),
-    Entry::empty_view("pg_timezone_names", "name text, abbrev text, utc_offset interval, is_dst bool", no_rows),
+    Entry::empty_view("pg_rules", "schemaname name, tablename name, rulename name, definition text"),
+    Entry::empty_view("pg_timezone_abbrevs", "abbrev text, utc_offset interval, is_dst bool"),
+    Entry::empty_view("pg_timezone_names", "name text, abbrev text, utc_offset interval, is_dst bool"),
     Entry::empty_table("pg_transform", 3576, "oid oid, trftype oid, trflang oid, trffromsql regproc, trftosql regproc"),
     Entry::empty_table(
         "pg_trigger",
@@ -191,7 +190,7 @@ pub(super) static RELATIONS: &[Entry] = &[
          tgattr int2vector, tgargs bytea, tgqual pg_node_tree, tgoldtable name, tgnewtable name",
     ),
     Entry::empty_table("pg_ts_config", 3602, "oid oid, cfgname name, cfgnamespace oid, cfgowner oid, cfgparser oid"),
-    Entry::empty_table("pg_ts_config_map", 3603, "mapcfg oid, maptokentype int4, mapseqno int4, mapdict oid", no_rows),
+    Entry::empty_table("pg_ts_config_map", 3603, "mapcfg oid, maptokentype int4, mapseqno int4, mapdict oid"),
     Entry::empty_table(
         "pg_ts_dict",
         3600,
@@ -208,7 +207,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         3764,
         "oid oid, tmplname name, tmplnamespace oid, tmplinit regproc, tmpllexize regproc",
     ),
-    Entry::empty_table("pg_user_mapping", 1418, "oid oid, umuser oid, umserver oid, umoptions _text", no_rows),
+    Entry::empty_table("pg_user_mapping", 1418, "oid oid, umuser oid, umserver oid, umoptions _text"),
     Entry::empty_view(
         "pg_user_mappings",
         "umid oid, srvid oid, srvname name, umuser oid, usename name, umoptions _text",

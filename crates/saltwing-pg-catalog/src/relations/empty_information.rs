@@ -6,7 +6,7 @@ use super::relation::Entry;
 
 pub(super) static RELATIONS: &[Entry] = &[
     Entry::empty_information("administrable_role_authorizations", "grantee name, role_name name, is_grantable varchar"),
-    Entry::empty_information("applicable_roles", "grantee name, role_name name, is_grantable varchar", no_rows),
+    Entry::empty_information("applicable_roles", "grantee name, role_name name, is_grantable varchar"),
     Entry::empty_information(
         "attributes",
         "udt_catalog name, udt_schema name, udt_name name, attribute_name name, ordinal_position int4, \

@@ -9,7 +9,6 @@ pub(super) static RELATIONS: &[Entry] = &[
         "pg_seclabel",
         3596,
         "objoid oid, classoid oid, objsubid int4, provider text, label text",
-        no_rows,
     ),
     Entry::empty_view(
         "pg_seclabels",
@@ -20,8 +19,8 @@ pub(super) static RELATIONS: &[Entry] = &[
         "usename name, usesysid oid, usecreatedb bool, usesuper bool, userepl bool, usebypassrls bool, passwd text, \
          valuntil timestamptz, useconfig _text",
     ),
-    Entry::empty_table("pg_shdescription", 2396, "objoid oid, classoid oid, description text", no_rows),
-    Entry::empty_table("pg_shseclabel", 3592, "objoid oid, classoid oid, provider text, label text", no_rows),
+    Entry::empty_table("pg_shdescription", 2396, "objoid oid, classoid oid, description text"),
+    Entry::empty_table("pg_shseclabel", 3592, "objoid oid, classoid oid, provider text, label text"),
     Entry::empty_view(
         "pg_stat_archiver",
         "archived_count int8, last_archived_wal text, last_archived_time timestamptz, failed_count int8, last_failed_wal text, \
@@ -33,7 +32,7 @@ pub(super) static RELATIONS: &[Entry] = &[
          buffers_checkpoint int8, buffers_clean int8, maxwritten_clean int8, buffers_backend int8, buffers_backend_fsync int8, \
          buffers_alloc int8, stats_reset timestamptz",
     ),
-    Entry::empty_view("pg_stat_gssapi", "pid int4, gss_authenticated bool, principal text, encrypted bool", no_rows),
+    Entry::empty_view("pg_stat_gssapi", "pid int4, gss_authenticated bool, principal text, encrypted bool"),
     Entry::empty_view(
         "pg_stat_progress_create_index",
         "pid int4, datid oid, datname name, relid oid, index_relid oid, command text, phase text, lockers_total int8, \
@@ -130,6 +129,5 @@ pub(super) static RELATIONS: &[Entry] = &[
         "pg_subscription_rel",
         6102,
         "srsubid oid, srrelid oid, srsubstate char, srsublsn pg_lsn",
-        no_rows,
     ),
 ];
