@@ -33,7 +33,7 @@ pub struct CatalogQuery {
     pub sql: String,
     /// For each column the label that the client expects, and the OID of its type where it differs from that of the value's own type: of
     /// numbers of objects (26), `name` (19), `"char"` (18), `text` (25), transaction numbers (28), vectors (22, 30) and arrays of these. Names
-    /// of objects (`regclass` ..) come as `text`.
+    /// of objects (`regclass` ..) come as `text`. Empty for a query over other tables, whose columns have their own labels and types.
     pub columns: Vec<(String, Option<u32>)>,
     /// Settings that the query changes when it runs.
     pub changes: Vec<SettingChange>,
@@ -44,6 +44,12 @@ pub struct CatalogQuery {
 }
 
 impl CatalogQuery {
+    /// A query that the library answers on the session's connection.
+    fn of_library(session: &SessionFacts<'_>, sql: String) -> Self {
+        let connection = session.connection.clone();
+        Self { connection, sql, columns: Vec::new(), changes: Vec::new(), depends_on_session: false, relations: None }
+    }
+
     /// Brings the relations up to date, for another run of a query that was translated before. Cheap while no definition changes.
     ///
     /// # Errors
@@ -85,9 +91,9 @@ impl PgCatalog {
     }
 
     async fn try_translate(&self, sql: &str, session: &SessionFacts<'_>) -> Result<CatalogQuery, CatalogError> {
-        let (query, is_of_catalog) = match concern(sql) {
-            Concern::Catalog(query) => (query, true),
-            Concern::SessionFunctions(query) => (query, false),
+        let (query, is_of_catalog, is_known_to_library) = match concern(sql) {
+            Concern::Catalog { query, is_known_to_library } => (query, true, is_known_to_library),
+            Concern::SessionFunctions(query) => (query, false, false),
             Concern::Broken(error) => return Err(CatalogError::Syntax(error)),
             Concern::None => return Err(CatalogError::NotSupported("this statement".to_owned())),
         };
@@ -98,17 +104,20 @@ impl PgCatalog {
         if !is_of_catalog {
             let mut query = *query;
             let (changes, depends_on_session) = with_session_values(&mut query, session, &lookups)?;
-            let (connection, sql) = (session.connection.clone(), query.to_string());
             return Ok(CatalogQuery {
-                connection,
-                sql,
-                columns: Vec::new(),
                 changes,
                 depends_on_session,
-                relations: None,
+                ..CatalogQuery::of_library(session, query.to_string())
             });
         }
-        let Translated { sql, columns, changes, depends_on_session } = translate(*query, session, &lookups)?;
+        let translated = match translate(*query, session, &lookups) {
+            // A column of the library's own form.
+            Err(CatalogError::NoColumn(_)) if is_known_to_library => {
+                return Ok(CatalogQuery::of_library(session, sql.to_owned()));
+            }
+            translated => translated?,
+        };
+        let Translated { sql, columns, changes, depends_on_session } = translated;
         let timeout = session.connection.settings().statement_timeout;
         let connection = relations.connect().with_settings(|settings| settings.statement_timeout = timeout);
         let relations = Some((relations, needs_sizes));

@@ -12,13 +12,15 @@ use sqlparser::parser::{Parser, ParserError};
 
 use crate::pg_type::PgType;
 use crate::relations::{INFORMATION_SCHEMA_NAME, PG_CATALOG_NAME, relation};
-use crate::translation::{is_catalog_function, is_session_function, is_session_relation};
+use crate::translation::{is_catalog_function, is_session_function};
 
 /// Queries and brackets inside each other that a text may have.
 const DEPTH_MAX: usize = 100;
 
 /// The relations of `information_schema` that only the library has.
 const OWN_RELATIONS: [&str; 3] = ["indexes", "users", "grants"];
+/// Those that both have, with other columns.
+const SHARED_RELATIONS: [&str; 5] = ["schemata", "tables", "columns", "views", "sequences"];
 
 /// What a text has to do with the catalog.
 #[derive(Debug, PartialEq)]
@@ -26,7 +28,11 @@ pub(crate) enum Concern {
     /// Nothing.
     None,
     /// It is a query over the catalog.
-    Catalog(Box<Query>),
+    Catalog {
+        query: Box<Query>,
+        /// Whether the library has all relations that it reads, in a form of its own.
+        is_known_to_library: bool,
+    },
     /// It is a query over other tables, with functions of the session.
     SessionFunctions(Box<Query>),
     /// It names the catalog and is no query: why.
@@ -53,11 +59,11 @@ pub(crate) fn concern(sql: &str) -> Concern {
     let _ = query.visit(&mut names);
     match names {
         Names { is_of_library: true, .. } => Concern::None,
-        Names { reads_catalog: true, .. } => Concern::Catalog(query),
-        Names { calls_catalog: true, reads_other: false, .. } => Concern::Catalog(query),
-        Names { calls_session: true, reads_other: true, .. } => Concern::SessionFunctions(query),
-        Names { calls_catalog: true, reads_other: true, .. } => Concern::Catalog(query),
-        _ => Concern::None,
+        Names { reads_catalog: false, calls_session: true, reads_other: true, .. } => Concern::SessionFunctions(query),
+        Names { reads_catalog: false, calls_catalog: false, .. } => Concern::None,
+        Names { reads_catalog, reads_foreign, calls_catalog, .. } => {
+            Concern::Catalog { query, is_known_to_library: reads_catalog && !reads_foreign && !calls_catalog }
+        }
     }
 }
 
@@ -119,6 +125,8 @@ struct Names {
     /// Names of queries of WITH.
     ctes: Vec<String>,
     reads_catalog: bool,
+    /// Relations of the catalog that the library does not have.
+    reads_foreign: bool,
     reads_other: bool,
     calls_catalog: bool,
     calls_session: bool,
@@ -142,13 +150,20 @@ impl Names {
             [] => return,
         };
         let is_catalog = match schema {
-            Some(PG_CATALOG_NAME) => true,
+            Some(PG_CATALOG_NAME) => {
+                self.reads_foreign = true;
+                true
+            }
             Some(INFORMATION_SCHEMA_NAME) => {
                 self.is_of_library |= OWN_RELATIONS.contains(&own);
+                self.reads_foreign |= !SHARED_RELATIONS.contains(&own);
                 true
             }
             Some(_) => false,
-            None => relation(PG_CATALOG_NAME, own).is_some() || is_session_relation(own),
+            None => {
+                self.reads_foreign = true;
+                relation(PG_CATALOG_NAME, own).is_some()
+            }
         };
         self.reads_catalog |= is_catalog;
         self.reads_other |= !is_catalog;

@@ -16,7 +16,6 @@ impl PgType {
     pub(crate) const INT2: Self = Self(21);
     pub(crate) const INT2VECTOR: Self = Self(22);
     pub(crate) const INT4: Self = Self(23);
-    pub(crate) const REGPROC: Self = Self(24);
     pub(crate) const TEXT: Self = Self(25);
     pub(crate) const OID: Self = Self(26);
     pub(crate) const XID: Self = Self(28);

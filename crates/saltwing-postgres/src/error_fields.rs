@@ -11,8 +11,8 @@ const ERROR: &str = "ERROR";
 /// The connection ends.
 const FATAL: &str = "FATAL";
 
-fn fields(severity: &str, code: &str, message: String) -> ErrorInfo {
-    let mut info = ErrorInfo::new(severity.to_owned(), code.to_owned(), message);
+pub(crate) fn fields(severity: &str, code: &str, message: String) -> Box<ErrorInfo> {
+    let mut info = Box::new(ErrorInfo::new(severity.to_owned(), code.to_owned(), message));
     info.severity_nonlocalized = Some(severity.to_owned());
     info
 }
@@ -20,7 +20,7 @@ fn fields(severity: &str, code: &str, message: String) -> ErrorInfo {
 /// The fields of an error of a statement. `position` is that of [`position_in`].
 ///
 /// The help is the hint, and the key of the row is the detail. The name of a constraint is in the text alone.
-pub(crate) fn error_info(error: &saltwing::Error, position: Option<u32>) -> ErrorInfo {
+pub(crate) fn error_info(error: &saltwing::Error, position: Option<u32>) -> Box<ErrorInfo> {
     let mut info = fields(ERROR, error.sqlstate(), error.to_string());
     add_subject(&mut info, error);
     info.position = position.map(|position| position.to_string());
@@ -44,12 +44,12 @@ fn add_subject(info: &mut ErrorInfo, error: &saltwing::Error) {
 }
 
 /// The fields of an error of a value: of a parameter, or of a row.
-pub(crate) fn value_error_info(error: &WireError) -> ErrorInfo {
+pub(crate) fn value_error_info(error: &WireError) -> Box<ErrorInfo> {
     fields(ERROR, error.sqlstate(), error.to_string())
 }
 
 /// The fields of a refusal, after which the connection ends.
-pub(crate) fn refusal_info(refusal: &Refusal) -> ErrorInfo {
+pub(crate) fn refusal_info(refusal: &Refusal) -> Box<ErrorInfo> {
     let mut info = fields(FATAL, refusal.sqlstate(), refusal.to_string());
     if let Refusal::Database(error) = refusal {
         add_subject(&mut info, error);
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    fn info_of(statements: &[&str]) -> ErrorInfo {
+    fn info_of(statements: &[&str]) -> Box<ErrorInfo> {
         let connection = Database::memory().unwrap().connect().blocking();
         let (last, first) = statements.split_last().unwrap();
         for statement in first {

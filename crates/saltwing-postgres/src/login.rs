@@ -58,13 +58,13 @@ impl From<WireFailure> for LoginFailure {
 
 impl From<MalformedMessage> for LoginFailure {
     fn from(malformed: MalformedMessage) -> Self {
-        Self::Refused(Box::new(fatal(malformed.sqlstate(), malformed.to_string())))
+        Self::Refused(fatal(malformed.sqlstate(), malformed.to_string()))
     }
 }
 
 impl From<Refusal> for LoginFailure {
     fn from(refusal: Refusal) -> Self {
-        Self::Refused(Box::new(refusal_info(&refusal)))
+        Self::Refused(refusal_info(&refusal))
     }
 }
 
@@ -92,10 +92,10 @@ pub(crate) async fn log_in(
     let failure = match tokio::time::timeout(timeout, logged_in).await {
         Ok(Ok((session, parameters, minor))) => return Some(LoggedIn { wire, session, parameters, minor }),
         Ok(Err(failure)) => failure,
-        Err(_) => LoginFailure::Refused(Box::new(fatal("08006", "the login took too long"))),
+        Err(_) => LoginFailure::Refused(fatal("08006", "the login took too long")),
     };
     if let LoginFailure::Refused(info) = failure
-        && wire.put(&error_response(*info)).is_ok()
+        && wire.put(&error_response(info)).is_ok()
     {
         // A client that does not read its refusal is not waited for.
         let _ = tokio::time::timeout(REFUSED_TIMEOUT, wire.flush()).await;
@@ -158,7 +158,7 @@ async fn first_packet(
             StartupPacket::Start(parameters) => {
                 if tls.is_some_and(|tls| tls.is_required) && !wire.is_encrypted() {
                     let text = "the server takes encrypted connections alone: connect with sslmode=require";
-                    return Err(LoginFailure::Refused(Box::new(fatal("28000", text))));
+                    return Err(LoginFailure::Refused(fatal("28000", text)));
                 }
                 let minor = negotiate(wire, &parameters)?;
                 return Ok((parameters, minor));
@@ -188,11 +188,10 @@ async fn authenticate(
     parameters: &StartupParameters,
 ) -> Result<Login, LoginFailure> {
     let user = parameters.get("user").filter(|user| !user.is_empty());
-    let no_user =
-        || LoginFailure::Refused(Box::new(fatal("28000", "no PostgreSQL user name specified in startup packet")));
+    let no_user = || LoginFailure::Refused(fatal("28000", "no PostgreSQL user name specified in startup packet"));
     let user = user.ok_or_else(no_user)?.to_owned();
     if parameters.get("replication").is_some_and(|value| !matches!(value, "false" | "off" | "no" | "0")) {
-        return Err(LoginFailure::Refused(Box::new(fatal("0A000", "replication connections are not supported"))));
+        return Err(LoginFailure::Refused(fatal("0A000", "replication connections are not supported")));
     }
     if !sessions.has_users().map_err(Refusal::from)? {
         return Ok(Login::Owner { name: user });
@@ -212,7 +211,7 @@ async fn scram(sessions: &Sessions, wire: &mut Wire, user: &str) -> Result<bool,
     let (mechanism, first) = initial_response(&password(wire).await?)?;
     if mechanism != SCRAM {
         let text = format!("client selected an invalid SASL authentication mechanism: the server has {SCRAM}");
-        return Err(LoginFailure::Refused(Box::new(fatal("08P01", text))));
+        return Err(LoginFailure::Refused(fatal("08P01", text)));
     }
     let verifier = sessions.database().scram_verifier(user).map_err(Refusal::from)?;
     let secret = ScramSecret::Verifier {
@@ -237,7 +236,7 @@ async fn scram(sessions: &Sessions, wire: &mut Wire, user: &str) -> Result<bool,
 }
 
 fn scram_failure(error: &PgWireError) -> LoginFailure {
-    LoginFailure::Refused(Box::new(fatal("08P01", format!("malformed SCRAM message: {error}"))))
+    LoginFailure::Refused(fatal("08P01", format!("malformed SCRAM message: {error}")))
 }
 
 /// Sends what the server has, and reads an answer of the login.
@@ -246,7 +245,7 @@ async fn password(wire: &mut Wire) -> Result<Bytes, LoginFailure> {
     match wire.message().await? {
         (_, Ok(Frontend::Password(body))) => Ok(body),
         (_, Ok(Frontend::Terminate)) => Err(LoginFailure::Closed),
-        (_, Ok(_)) => Err(LoginFailure::Refused(Box::new(fatal("08P01", "expected SASL response")))),
+        (_, Ok(_)) => Err(LoginFailure::Refused(fatal("08P01", "expected SASL response"))),
         (_, Err(malformed)) => Err(malformed.into()),
     }
 }

@@ -38,6 +38,9 @@ impl Server {
         };
         recorder::recorder();
         let sessions = Sessions::new(database, options.limits.limits());
+        if !options.is_loopback() {
+            sessions.require_users();
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_name("saltwing-server").enable_all().build();
         let runtime = runtime.map_err(|source| ServerError::System { resource: "threads", source })?;
         let bound = bind_all(&runtime, &options)?;

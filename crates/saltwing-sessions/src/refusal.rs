@@ -26,6 +26,9 @@ pub enum Refusal {
         /// The name that the client gave.
         user: String,
     },
+    /// The client is no user: the database has users, or has lost them while [`Sessions::require_users`](crate::Sessions::require_users) is in force.
+    #[error("the server takes no clients without a password")]
+    NoPassword,
     /// The library refuses the connection.
     #[error(transparent)]
     Database(#[from] saltwing::Error),
@@ -38,6 +41,7 @@ impl Refusal {
             Self::TooManyConnections { .. } | Self::TooManyOfUser { .. } => "53300",
             Self::ShuttingDown => "57P03",
             Self::WrongPassword { .. } => "28P01",
+            Self::NoPassword => "28000",
             Self::Database(error) => error.sqlstate(),
         }
     }
@@ -52,6 +56,9 @@ impl Refusal {
                 "close connections of this user, or start the server with a higher --max-connections-per-user"
                     .to_owned(),
             ),
+            Self::NoPassword => {
+                Some("log in as a user of the database, which its owner makes by CREATE USER".to_owned())
+            }
             Self::ShuttingDown | Self::WrongPassword { .. } => None,
             Self::Database(error) => error.help().map(str::to_owned),
         }

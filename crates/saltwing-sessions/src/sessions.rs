@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,7 @@ pub(crate) struct Registry {
     of_users: Mutex<HashMap<String, usize>>,
     next_id: AtomicU32,
     failed_logins: FailedLogins,
+    requires_users: AtomicBool,
 }
 
 impl Sessions {
@@ -85,6 +86,7 @@ impl Sessions {
             of_users: Mutex::default(),
             next_id: AtomicU32::new(1),
             failed_logins: FailedLogins::default(),
+            requires_users: AtomicBool::new(false),
         }))
     }
 
@@ -135,6 +137,11 @@ impl Sessions {
     /// The catalog's.
     pub fn has_users(&self) -> Result<bool, Error> {
         self.0.database.has_users()
+    }
+
+    /// Lets in users alone from now on. Without it, dropping the last user would make every client the owner, also clients of other machines.
+    pub fn require_users(&self) {
+        self.0.requires_users.store(true, SeqCst);
     }
 
     /// The sessions after their login, in the order of their numbers.
@@ -317,11 +324,16 @@ impl Arrival {
     /// The session of a client whose login is right.
     ///
     /// # Errors
-    /// [`Refusal::TooManyOfUser`]; [`Refusal::ShuttingDown`]; [`Refusal::Database`], among others if the user was dropped meanwhile.
+    /// [`Refusal::TooManyOfUser`]; [`Refusal::NoPassword`]; [`Refusal::ShuttingDown`]; [`Refusal::Database`], among others if the user was dropped meanwhile.
     pub fn log_in(self, login: Login) -> Result<Session, Refusal> {
         let registry = self.place.registry.clone();
         if *registry.phase.borrow() != Phase::Serving {
             return Err(Refusal::ShuttingDown);
+        }
+        // The first user may have come since the client was taken for the owner.
+        let is_owner = matches!(login, Login::Owner { .. });
+        if is_owner && (registry.requires_users.load(SeqCst) || registry.database.has_users()?) {
+            return Err(Refusal::NoPassword);
         }
         let user_place = registry.user_place(login.name())?;
         let connection = self.connection(&login)?;

@@ -109,7 +109,7 @@ async fn compare(client: &tokio_postgres::Client, first: i64, written: Written) 
     let query = "SELECT id, note FROM kill_row WHERE id >= $1 AND id < $2 ORDER BY id";
     let rows = client.query(query, &[&first, &(first + CLIENT_ROWS_MAX)]).await?;
     for (expected, row) in (0_i64..).zip(&rows) {
-        let (id, note) = (row.get::<_, i64>(0) - first, row.get::<_, String>(1));
+        let (id, note) = (row.try_get::<_, i64>(0)? - first, row.try_get::<_, String>(1)?);
         ensure(id == expected && note == format!("row {id}"), || {
             format!("client {}: row {expected} is {id} with {note:?}", first / CLIENT_ROWS_MAX)
         })?;

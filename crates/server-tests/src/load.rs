@@ -21,7 +21,8 @@ struct Arguments {
     /// Numbers of connections.
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1,16,200")]
     connections: Vec<usize>,
-    /// This task only; may be repeated: copy, point-prepared, point-unprepared, newest-100, aggregate-400, upsert. Without copy the table of an earlier run with --keep is used.
+    /// This task only; may be repeated: copy, point-prepared, point-unprepared, newest-100, aggregate-400, upsert. Without copy the table
+    /// of an earlier run with --keep is used.
     #[arg(long, value_name = "NAME")]
     task: Vec<String>,
     /// Rows of the table.

@@ -1,4 +1,5 @@
-//! The packages of the clients' programs: installed by the registries' own clients into a cache outside the repository, with versions that the programs' folders name.
+//! The packages of the clients' programs: installed by the registries' own clients into a cache outside the repository.
+//! The programs' folders name their versions.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -13,8 +13,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of the output of a program: its lines `ok NAME` and `not ok NAME: detail`. Another end than by exit code 0 is a failure even if no check says so, and so is an
-    /// end without a check.
+    /// Of the output of a program: its lines `ok NAME` and `not ok NAME: detail`. Another end than by exit code 0 is a failure even if no
+    /// check says so, and so is an end without a check.
     pub fn of_output(output: &str, ended_well: bool) -> Self {
         let passed = output.lines().filter(|line| line.starts_with("ok ")).count();
         let mut failures: Vec<String> =

@@ -12,6 +12,12 @@ mod requests;
 mod responses;
 mod shared;
 
+pub(crate) use requests::{
+    ColumnsId, ColumnsRequest, ConnectionRequest, ConnectionSyncRequest, ExecuteBatchRequest, ExecuteRequest,
+    FetchRequest, HandleId, KnownStatement, OpenConnectionRequest, PrepareAndExecuteBatchRequest,
+    PrepareAndExecuteRequest, PrepareRequest, SchemasId, SchemasRequest, StatementRequest, SyncResultsRequest,
+    TablesId, TablesRequest,
+};
 #[cfg(test)]
 pub(crate) use requests::{KnownSignature, UpdateBatch};
 pub(crate) use responses::{

@@ -141,7 +141,7 @@ async fn answered(client: &Client, name: &str, bytes: Vec<u8>) -> u16 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.div_ceil(4), ..ProptestConfig::default() })]
 
     /// Whatever a client sends, in whatever order, it gets an answer, and the server goes on for others.
     #[test]

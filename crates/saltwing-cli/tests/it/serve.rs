@@ -268,3 +268,17 @@ fn it_outlives_having_no_file_left() {
     assert!(process.get("/healthz").starts_with("HTTP/1.1 200 "));
     assert!(process.get("/metrics").contains("saltwing_server_accept_errors_total{protocol=\"http\"}"));
 }
+
+/// The page of the server has every option, those of the database and of the log among them.
+#[test]
+fn the_page_has_every_option() {
+    let help = run(&["serve", "--help"]);
+    assert_eq!(help.code, Some(0));
+    let page = include_str!("../../../../docs/server.md");
+    let words = help.out.lines().filter_map(|line| line.trim_start().strip_prefix("--")?.split_whitespace().next());
+    let options: Vec<&str> = words.map(|word| word.trim_end_matches(',')).collect();
+    assert!(options.len() > 25, "{}", help.out);
+    for option in options {
+        assert!(page.contains(&format!("| `--{option}")), "--{option} is not in docs/server.md");
+    }
+}

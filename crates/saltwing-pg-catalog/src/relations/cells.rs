@@ -115,8 +115,14 @@ pub(super) fn data_type(storage: Storage) -> DataType {
 pub(super) fn array<'a>(storage: Storage, cells: impl Iterator<Item = &'a Cell>) -> Result<ArrayRef, CatalogError> {
     match storage {
         Storage::Boolean => plain(BooleanBuilder::new(), cells, |builder, cell| match cell {
-            Cell::Bool(value) => Some(builder.append_value(*value)),
-            Cell::Null => Some(builder.append_null()),
+            Cell::Bool(value) => {
+                builder.append_value(*value);
+                Some(())
+            }
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
         Storage::Int2 => plain(Int16Builder::new(), cells, |builder, cell| integer(cell, |v| builder.append_option(v))),
@@ -124,25 +130,46 @@ pub(super) fn array<'a>(storage: Storage, cells: impl Iterator<Item = &'a Cell>)
         Storage::Int8 => plain(Int64Builder::new(), cells, |builder, cell| integer(cell, |v| builder.append_option(v))),
         Storage::Float4 => plain(Float32Builder::new(), cells, |builder, cell| match cell {
             // Estimates, for which 24 bits are enough.
-            Cell::Float(value) => Some(builder.append_value(*value as f32)),
-            Cell::Null => Some(builder.append_null()),
+            Cell::Float(value) => {
+                builder.append_value(*value as f32);
+                Some(())
+            }
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
         Storage::Float8 => plain(Float64Builder::new(), cells, |builder, cell| match cell {
-            Cell::Float(value) => Some(builder.append_value(*value)),
-            Cell::Null => Some(builder.append_null()),
+            Cell::Float(value) => {
+                builder.append_value(*value);
+                Some(())
+            }
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
         Storage::Text => plain(StringBuilder::new(), cells, |builder, cell| match cell {
-            Cell::Text(value) => Some(builder.append_value(value)),
-            Cell::Null => Some(builder.append_null()),
+            Cell::Text(value) => {
+                builder.append_value(value);
+                Some(())
+            }
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
         Storage::Timestamp => plain(TimestampMicrosecondBuilder::new(), cells, |builder, cell| {
             integer(cell, |v| builder.append_option(v))
         }),
         Storage::BooleanArray => plain(ListBuilder::new(BooleanBuilder::new()), cells, |builder, cell| match cell {
-            Cell::Null => Some(builder.append_null()),
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
         Storage::Int2Array => plain(ListBuilder::new(Int16Builder::new()), cells, |builder, cell| {
@@ -155,8 +182,14 @@ pub(super) fn array<'a>(storage: Storage, cells: impl Iterator<Item = &'a Cell>)
             integers(cell, |values| builder.append_option(values.map(|values| values.into_iter().map(Some))))
         }),
         Storage::TextArray => plain(ListBuilder::new(StringBuilder::new()), cells, |builder, cell| match cell {
-            Cell::Texts(values) => Some(builder.append_value(values.iter().map(Option::as_deref))),
-            Cell::Null => Some(builder.append_null()),
+            Cell::Texts(values) => {
+                builder.append_value(values.iter().map(Option::as_deref));
+                Some(())
+            }
+            Cell::Null => {
+                builder.append_null();
+                Some(())
+            }
             _ => None,
         }),
     }

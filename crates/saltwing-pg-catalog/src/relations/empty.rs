@@ -89,11 +89,7 @@ pub(super) static RELATIONS: &[Entry] = &[
         "line_number int4, type text, database _text, user_name _text, address text, netmask text, auth_method text, \
          options _text, error text",
     ),
-    Entry::empty_table(
-        "pg_inherits",
-        2611,
-        "inhrelid oid, inhparent oid, inhseqno int4, inhdetachpending bool",
-    ),
+    Entry::empty_table("pg_inherits", 2611, "inhrelid oid, inhparent oid, inhseqno int4, inhdetachpending bool"),
     Entry::empty_table(
         "pg_init_privs",
         3394,

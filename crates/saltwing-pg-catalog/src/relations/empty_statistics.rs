@@ -5,11 +5,7 @@
 use super::relation::Entry;
 
 pub(super) static RELATIONS: &[Entry] = &[
-    Entry::empty_table(
-        "pg_seclabel",
-        3596,
-        "objoid oid, classoid oid, objsubid int4, provider text, label text",
-    ),
+    Entry::empty_table("pg_seclabel", 3596, "objoid oid, classoid oid, objsubid int4, provider text, label text"),
     Entry::empty_view(
         "pg_seclabels",
         "objoid oid, classoid oid, objsubid int4, objtype text, objnamespace oid, objname text, provider text, label text",
@@ -125,9 +121,5 @@ pub(super) static RELATIONS: &[Entry] = &[
          subtwophasestate char, subdisableonerr bool, subconninfo text, subslotname name, subsynccommit text, \
          subpublications _text",
     ),
-    Entry::empty_table(
-        "pg_subscription_rel",
-        6102,
-        "srsubid oid, srrelid oid, srsubstate char, srsublsn pg_lsn",
-    ),
+    Entry::empty_table("pg_subscription_rel", 6102, "srsubid oid, srrelid oid, srsubstate char, srsublsn pg_lsn"),
 ];

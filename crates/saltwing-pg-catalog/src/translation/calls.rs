@@ -8,7 +8,7 @@ use super::aggregates::result_type;
 use super::build::{self, binary, boolean, call, cast, concat, folded, int, nested, null, take, text};
 use super::casts::{as_text, engine_type};
 use super::queries::nulls_as_in_postgres;
-use super::scope::{Scope, Type};
+use super::scope::{Output, Scope, Type};
 use super::set_returning::gives_rows;
 use super::{Translator, not_supported};
 use crate::CatalogError;
@@ -76,6 +76,11 @@ impl Translator<'_> {
         if let Some((value, ty)) = self.session_call(function)? {
             *expr = value;
             return Ok(ty);
+        }
+        if let Some(row) = whole_row(function, &name, scope) {
+            let types: Vec<Type> = row.iter().map(|(_, ty)| ty.clone()).collect();
+            *expr = self.json_object(row.into_iter().map(|(expr, _)| expr).collect(), &types, JsonForm::Tight)?;
+            return Ok(Type::Of(PgType::JSON));
         }
         let types = self.rewrite_arguments(function, scope)?;
         let is_plain = function.over.is_none()
@@ -209,6 +214,9 @@ impl Translator<'_> {
             ("pg_tablespace_location", 1) => (text(""), of(PgType::TEXT)),
             ("pg_relation_is_publishable" | "pg_is_other_temp_schema", 1) => (boolean(false), of(PgType::BOOL)),
             ("pg_get_replica_identity_index", 1) => (cast(null(), engine_type(PgType::OID)), of(PgType::REGCLASS)),
+            (name, _) if name.starts_with("pg_stat_get_") => {
+                (cast(null(), engine_type(PgType::INT8)), of(PgType::INT8))
+            }
             ("pg_blocking_pids", 1) => (cast(text("{}"), engine_type(PgType(1007))), of(PgType(1007))),
             ("pg_typeof", 1) => {
                 let ty = types.first().and_then(Type::pg).unwrap_or(PgType::TEXT);
@@ -240,7 +248,9 @@ impl Translator<'_> {
                 exprs.push(int(1));
                 (call("coalesce", vec![call("array_length", exprs), int(0)]), of(PgType::INT4))
             }
-            ("json_build_object" | "jsonb_build_object", _) => (self.json_object(exprs, &types)?, of(PgType::JSON)),
+            ("json_build_object" | "jsonb_build_object", _) => {
+                (self.json_object(exprs, &types, JsonForm::Wide)?, of(PgType::JSON))
+            }
             ("format", 1..) => (self.formatted(exprs, &types)?, of(PgType::TEXT)),
             ("concat" | "concat_ws", 1..) => {
                 // NULLs are left out in PostgreSQL, and so they are by concat_ws.
@@ -271,7 +281,7 @@ impl Translator<'_> {
     }
 
     /// `json_build_object('a', 1, ..)`.
-    fn json_object(&mut self, exprs: Vec<Expr>, types: &[Type]) -> Result<Expr, CatalogError> {
+    fn json_object(&self, exprs: Vec<Expr>, types: &[Type], form: JsonForm) -> Result<Expr, CatalogError> {
         if !exprs.len().is_multiple_of(2) {
             return Err(not_supported("json_build_object of an odd number of arguments"));
         }
@@ -289,10 +299,12 @@ impl Translator<'_> {
                     call("json_text", vec![value])
                 }
             };
-            let before = match (place, is_key) {
-                (0, _) => "",
-                (_, true) => ", ",
-                (_, false) => " : ",
+            let before = match (place, is_key, form) {
+                (0, ..) => "",
+                (_, true, JsonForm::Wide) => ", ",
+                (_, false, JsonForm::Wide) => " : ",
+                (_, true, JsonForm::Tight) => ",",
+                (_, false, JsonForm::Tight) => ":",
             };
             joined = concat(joined, text(before));
             joined = concat(joined, call("coalesce", vec![as_json, text("null")]));
@@ -333,6 +345,25 @@ impl Translator<'_> {
         joined.push(text(rest));
         Ok(call("concat_ws", std::iter::once(text("")).chain(joined).collect()))
     }
+}
+
+/// The blanks of a JSON object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JsonForm {
+    /// As `json_build_object` has them.
+    Wide,
+    /// As `row_to_json` has them: none.
+    Tight,
+}
+
+/// Names and values of all columns of a relation, if the call is `row_to_json` of its rows.
+fn whole_row(function: &Function, name: &str, scope: Scope<'_>) -> Option<Vec<(Expr, Type)>> {
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(of)))] = list.args.as_slice() else { return None };
+    let of = folded(of);
+    let source = scope.sources.iter().find(|source| source.alias == of).filter(|_| name == "row_to_json")?;
+    let pair = |output: &Output| [(text(&output.name), Type::Open), (source.expr(output), output.ty.clone())];
+    Some(source.columns.iter().flat_map(pair).collect())
 }
 
 fn no_function(function: &Function, arguments: usize) -> CatalogError {

@@ -1,7 +1,7 @@
 //! Expressions. Each is rewritten in place, and has a type.
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CaseWhen, Expr, Ident, Query, SetExpr, Subscript, UnaryOperator, Value, ValueWithSpan,
+    AccessExpr, BinaryOperator, CaseWhen, Expr, Ident, Query, Subscript, UnaryOperator, Value, ValueWithSpan,
     WindowSpec,
 };
 

@@ -167,7 +167,7 @@ impl Translator<'_> {
         *factor = match source {
             FactorOf::Table(table) => table_factor(&table, given),
             FactorOf::Query(query) => {
-                TableFactor::Derived { lateral: false, subquery: Box::new(query), alias: given, sample: None }
+                TableFactor::Derived { lateral: false, subquery: query, alias: given, sample: None }
             }
         };
         Ok(Source { alias: alias_name, columns, relation: number, is_hidden: false })
@@ -179,7 +179,7 @@ impl Translator<'_> {
         own: &str,
     ) -> Result<(String, Vec<Output>, Option<u32>, FactorOf), CatalogError> {
         if let Some((columns, query)) = self.session_relation(schema, own)? {
-            return Ok((own.to_owned(), columns, None, FactorOf::Query(query)));
+            return Ok((own.to_owned(), columns, None, FactorOf::Query(Box::new(query))));
         }
         let found = relation(schema, own).filter(|_| schema == PG_CATALOG_NAME || schema == INFORMATION_SCHEMA_NAME);
         let found: &Relation = found.ok_or_else(|| match schema {
@@ -198,7 +198,7 @@ impl Translator<'_> {
 /// What stands for a relation.
 enum FactorOf {
     Table(String),
-    Query(Query),
+    Query(Box<Query>),
 }
 
 /// A call in FROM.

@@ -36,7 +36,6 @@ use sqlparser::ast::{Expr, Query};
 pub(crate) use self::calls::is_catalog_function;
 use self::scope::Output;
 pub(crate) use self::session_calls::is_session_function;
-pub(crate) use self::session_relations::is_session_relation;
 use self::set_returning::Expansion;
 use crate::lookups::Lookups;
 use crate::{CatalogError, SessionFacts, SettingChange};

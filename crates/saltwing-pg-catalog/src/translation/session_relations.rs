@@ -84,7 +84,7 @@ pub(super) static SETTINGS: &[SettingEntry] = &[
 ];
 
 /// Whether a relation of `pg_catalog` has rows of the session.
-pub(crate) fn is_session_relation(name: &str) -> bool {
+fn is_session_relation(name: &str) -> bool {
     matches!(name, "pg_settings" | "pg_stat_activity")
 }
 

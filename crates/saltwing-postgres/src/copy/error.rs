@@ -123,7 +123,7 @@ impl CopyError {
     }
 }
 
-impl From<CopyError> for ErrorInfo {
+impl From<CopyError> for Box<ErrorInfo> {
     fn from(failed: CopyError) -> Self {
         let mut info = error(failed.sqlstate(), failed.to_string());
         info.hint = failed.help().map(str::to_owned);
@@ -142,7 +142,7 @@ pub(crate) struct RowError {
     pub(crate) place: String,
 }
 
-impl From<RowError> for ErrorInfo {
+impl From<RowError> for Box<ErrorInfo> {
     fn from(failed: RowError) -> Self {
         let mut info = Self::from(failed.error);
         info.where_context = Some(failed.place);

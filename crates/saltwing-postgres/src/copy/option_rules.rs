@@ -41,7 +41,7 @@ impl Options {
     ///
     /// # Errors
     /// Options that PostgreSQL refuses, with its codes.
-    pub(super) fn chosen(self, direction: Direction) -> Result<(CopyFormat, OnConflict), ErrorInfo> {
+    pub(super) fn chosen(self, direction: Direction) -> Result<(CopyFormat, OnConflict), Box<ErrorInfo>> {
         let is_utf8 = |name: &String| ["utf8", "utf-8", "unicode"].contains(&name.to_ascii_lowercase().as_str());
         if let Some(encoding) = self.encoding.as_ref().filter(|name| !is_utf8(name)) {
             return Err(error("0A000", format!("COPY with the encoding {encoding} is not supported: rows are UTF-8")));
@@ -72,7 +72,7 @@ impl Options {
         Ok((format, on_conflict))
     }
 
-    fn binary(self) -> Result<CopyFormat, ErrorInfo> {
+    fn binary(self) -> Result<CopyFormat, Box<ErrorInfo>> {
         self.refuse_in(
             "BINARY",
             &[
@@ -85,7 +85,7 @@ impl Options {
         Ok(CopyFormat::Binary)
     }
 
-    fn text(self) -> Result<TextFormat, ErrorInfo> {
+    fn text(self) -> Result<TextFormat, Box<ErrorInfo>> {
         self.refuse_csv_options("text")?;
         let default = TextFormat::default();
         let delimiter = character("delimiter", self.delimiter.as_deref(), default.delimiter)?;
@@ -96,7 +96,7 @@ impl Options {
         Ok(TextFormat { delimiter, null, header: self.header.unwrap_or_default() })
     }
 
-    fn csv(self) -> Result<CsvFormat, ErrorInfo> {
+    fn csv(self) -> Result<CsvFormat, Box<ErrorInfo>> {
         let default = CsvFormat::default();
         let delimiter = character("delimiter", self.delimiter.as_deref(), default.delimiter)?;
         let quote = character("quote", self.quote.as_deref(), default.quote)?;
@@ -117,7 +117,7 @@ impl Options {
         })
     }
 
-    fn refuse_csv_options(&self, format: &str) -> Result<(), ErrorInfo> {
+    fn refuse_csv_options(&self, format: &str) -> Result<(), Box<ErrorInfo>> {
         self.refuse_in(
             format,
             &[
@@ -130,7 +130,7 @@ impl Options {
         )
     }
 
-    fn refuse_in(&self, format: &str, options: &[(&str, bool)]) -> Result<(), ErrorInfo> {
+    fn refuse_in(&self, format: &str, options: &[(&str, bool)]) -> Result<(), Box<ErrorInfo>> {
         match options.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(error("42601", format!("cannot specify {option} in {format} mode"))),
             None => Ok(()),
@@ -139,7 +139,7 @@ impl Options {
 }
 
 /// A character of one byte; `\t` may be written in a plain string.
-fn character(name: &str, given: Option<&str>, default: u8) -> Result<u8, ErrorInfo> {
+fn character(name: &str, given: Option<&str>, default: u8) -> Result<u8, Box<ErrorInfo>> {
     match given.map(str::as_bytes) {
         None => Ok(default),
         Some(b"\\t") => Ok(b'\t'),
@@ -150,7 +150,7 @@ fn character(name: &str, given: Option<&str>, default: u8) -> Result<u8, ErrorIn
 }
 
 /// The field of NULL, which has none of these characters.
-fn null(given: Option<String>, default: &str, others: &[(&str, u8)]) -> Result<String, ErrorInfo> {
+fn null(given: Option<String>, default: &str, others: &[(&str, u8)]) -> Result<String, Box<ErrorInfo>> {
     let null = given.unwrap_or_else(|| default.to_owned());
     if null.contains(['\n', '\r']) {
         return Err(error("22023", "COPY null representation cannot use newline or carriage return"));

@@ -22,7 +22,7 @@ const LIBRARY_BINARY_FORMATS: [&str; 6] = ["arrow", "ipc", "feather", "arrow_str
 pub(super) fn options(
     tokens: &mut Tokens<'_>,
     direction: Direction,
-) -> Result<Option<(CopyFormat, OnConflict)>, ErrorInfo> {
+) -> Result<Option<(CopyFormat, OnConflict)>, Box<ErrorInfo>> {
     if library_format(tokens).is_some() {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ fn library_format(tokens: &Tokens<'_>) -> Option<String> {
     None
 }
 
-fn read(tokens: &mut Tokens<'_>) -> Result<Options, ErrorInfo> {
+fn read(tokens: &mut Tokens<'_>) -> Result<Options, Box<ErrorInfo>> {
     let mut options = Options::default();
     tokens.eat(&["WITH"]);
     if tokens.eat_symbol("(") {
@@ -87,7 +87,7 @@ fn read(tokens: &mut Tokens<'_>) -> Result<Options, ErrorInfo> {
     Ok(options)
 }
 
-fn option(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), ErrorInfo> {
+fn option(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<ErrorInfo>> {
     let Some(word) = tokens.word() else { return Err(tokens.unexpected()) };
     if word == "WHERE" {
         return Err(error("0A000", "COPY .. WHERE is not supported"));
@@ -134,7 +134,7 @@ fn option(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), ErrorInf
 }
 
 /// An option whose name has several words.
-fn option_of_words(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), ErrorInfo> {
+fn option_of_words(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<ErrorInfo>> {
     if tokens.eat(&["USING", "DELIMITERS"]) {
         set(&mut options.delimiter, string(tokens)?)
     } else if tokens.eat(&["FORCE", "QUOTE"]) {
@@ -152,14 +152,14 @@ fn option_of_words(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(),
     }
 }
 
-fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), ErrorInfo> {
+fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), Box<ErrorInfo>> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(error("42601", "conflicting or redundant options")),
     }
 }
 
-fn string(tokens: &mut Tokens<'_>) -> Result<String, ErrorInfo> {
+fn string(tokens: &mut Tokens<'_>) -> Result<String, Box<ErrorInfo>> {
     tokens.eat(&["AS"]);
     match tokens.eat_string()? {
         Some(string) => Ok(string),
@@ -167,7 +167,7 @@ fn string(tokens: &mut Tokens<'_>) -> Result<String, ErrorInfo> {
     }
 }
 
-fn word_or_string(tokens: &mut Tokens<'_>) -> Result<String, ErrorInfo> {
+fn word_or_string(tokens: &mut Tokens<'_>) -> Result<String, Box<ErrorInfo>> {
     match tokens.eat_name() {
         Some(word) => Ok(word),
         None => string(tokens),
@@ -175,7 +175,7 @@ fn word_or_string(tokens: &mut Tokens<'_>) -> Result<String, ErrorInfo> {
 }
 
 /// The value of a switch: an option without a value is on.
-fn switch(tokens: &mut Tokens<'_>) -> Result<bool, ErrorInfo> {
+fn switch(tokens: &mut Tokens<'_>) -> Result<bool, Box<ErrorInfo>> {
     if tokens.at(&["ON", "CONFLICT"]) || tokens.at(&["ON", "ERROR"]) {
         return Ok(true);
     }
@@ -196,7 +196,7 @@ fn switch(tokens: &mut Tokens<'_>) -> Result<bool, ErrorInfo> {
 }
 
 /// `*`, or names of columns, with or without brackets around them.
-fn columns(tokens: &mut Tokens<'_>) -> Result<Forced, ErrorInfo> {
+fn columns(tokens: &mut Tokens<'_>) -> Result<Forced, Box<ErrorInfo>> {
     if tokens.eat_symbol("*") {
         return Ok(Forced::All);
     }
@@ -217,7 +217,7 @@ fn columns(tokens: &mut Tokens<'_>) -> Result<Forced, ErrorInfo> {
     Ok(Forced::Columns(names))
 }
 
-fn on_conflict(tokens: &mut Tokens<'_>) -> Result<OnConflict, ErrorInfo> {
+fn on_conflict(tokens: &mut Tokens<'_>) -> Result<OnConflict, Box<ErrorInfo>> {
     let unknown = tokens.unexpected();
     match word_or_string(tokens)?.to_ascii_uppercase().as_str() {
         "REPLACE" => Ok(OnConflict::Replace),
@@ -227,7 +227,7 @@ fn on_conflict(tokens: &mut Tokens<'_>) -> Result<OnConflict, ErrorInfo> {
     }
 }
 
-fn on_error(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), ErrorInfo> {
+fn on_error(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<ErrorInfo>> {
     let unknown = tokens.unexpected();
     let skips = match word_or_string(tokens)?.to_ascii_uppercase().as_str() {
         "ABORT" | "STOP" => false,

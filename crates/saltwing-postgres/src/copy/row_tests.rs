@@ -103,7 +103,7 @@ fn a_value_that_fails_leaves_no_part_of_a_message() {
     let mut out = BytesMut::from(&b"before"[..]);
     let value = |index: usize| match index {
         0 => Ok(ValueRef::Int(1)),
-        _ => Err(ErrorInfo::new("ERROR".into(), "22012".into(), "division by zero".into())),
+        _ => Err(crate::messages::error("22012", "division by zero")),
     };
     assert_eq!(writer.put_row(&mut out, value).unwrap_err().code, "22012");
     assert_eq!(&out[..], b"before");
@@ -135,7 +135,7 @@ fn errors_name_the_line_and_the_column() {
     ] {
         let failed = read(&format, &types, bytes.as_bytes()).unwrap_err();
         assert_eq!((failed.error.sqlstate(), &*failed.place), (code, place), "{bytes}");
-        let info = ErrorInfo::from(failed);
+        let info = Box::<ErrorInfo>::from(failed);
         assert_eq!((&*info.code, info.where_context.as_deref()), (code, Some(place)));
     }
     let binary =

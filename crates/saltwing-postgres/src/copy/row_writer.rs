@@ -43,7 +43,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// More columns than the protocol can count; an option that names a column that is not copied.
-    pub(crate) fn new(format: &CopyFormat, columns: Vec<WrittenColumn>) -> Result<Self, ErrorInfo> {
+    pub(crate) fn new(format: &CopyFormat, columns: Vec<WrittenColumn>) -> Result<Self, Box<ErrorInfo>> {
         let count = i16::try_from(columns.len()).map_err(|_| error("54011", "COPY has more than 32767 columns"))?;
         let labels: Vec<&str> = columns.iter().map(|column| column.label.as_str()).collect();
         let forced = match format {
@@ -68,7 +68,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// A message that is too long for the protocol.
-    pub(crate) fn put_names(&mut self, out: &mut BytesMut) -> Result<(), ErrorInfo> {
+    pub(crate) fn put_names(&mut self, out: &mut BytesMut) -> Result<(), Box<ErrorInfo>> {
         let header = match &self.format {
             CopyFormat::Text(format) => format.header,
             CopyFormat::Csv(format) => format.header,
@@ -94,8 +94,8 @@ impl RowWriter {
     pub(crate) fn put_row<'a>(
         &mut self,
         out: &mut BytesMut,
-        value: impl Fn(usize) -> Result<ValueRef<'a>, ErrorInfo>,
-    ) -> Result<(), ErrorInfo> {
+        value: impl Fn(usize) -> Result<ValueRef<'a>, Box<ErrorInfo>>,
+    ) -> Result<(), Box<ErrorInfo>> {
         let Self { format, columns, forced, count, scratch, needs_header } = self;
         in_message(out, |out| {
             if *format == CopyFormat::Binary {
@@ -120,7 +120,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// None in practice: the message is short.
-    pub(crate) fn finish(&mut self, out: &mut BytesMut) -> Result<(), ErrorInfo> {
+    pub(crate) fn finish(&mut self, out: &mut BytesMut) -> Result<(), Box<ErrorInfo>> {
         if self.format != CopyFormat::Binary {
             return Ok(());
         }
@@ -174,12 +174,15 @@ fn encoded_text(encoded: &[u8]) -> Option<&[u8]> {
     (i32::from_be_bytes(*length) >= 0).then_some(text)
 }
 
-fn bad_value(failed: WireError) -> ErrorInfo {
+fn bad_value(failed: WireError) -> Box<ErrorInfo> {
     CopyError::Value(failed).into()
 }
 
 /// Adds a CopyData message with the bytes that `put` adds. If it fails, nothing is added.
-fn in_message(out: &mut BytesMut, put: impl FnOnce(&mut BytesMut) -> Result<(), ErrorInfo>) -> Result<(), ErrorInfo> {
+fn in_message(
+    out: &mut BytesMut,
+    put: impl FnOnce(&mut BytesMut) -> Result<(), Box<ErrorInfo>>,
+) -> Result<(), Box<ErrorInfo>> {
     let start = out.len();
     out.put_u8(b'd');
     out.put_i32(0);

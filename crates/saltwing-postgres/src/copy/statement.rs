@@ -105,7 +105,7 @@ impl CopyStatement {
     ///
     /// # Errors
     /// A COPY of a stream whose options PostgreSQL refuses, or that has more after them.
-    pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<(Self, CopyStream)>, ErrorInfo> {
+    pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<(Self, CopyStream)>, Box<ErrorInfo>> {
         let Some(mut tokens) = Tokens::after("COPY", text, dialect) else { return Ok(None) };
         // PostgreSQL's oldest form, unless a table has this name.
         let is_name = tokens.at(&["BINARY", "FROM"])
@@ -145,7 +145,7 @@ pub(crate) fn has_binary_rows(text: &str, dialect: Dialect) -> bool {
 }
 
 /// The binary format in place of the default one.
-fn as_binary(format: &CopyFormat) -> Result<CopyFormat, ErrorInfo> {
+fn as_binary(format: &CopyFormat) -> Result<CopyFormat, Box<ErrorInfo>> {
     match format {
         CopyFormat::Text(format) if *format == Default::default() => Ok(CopyFormat::Binary),
         _ => Err(error("42601", "conflicting or redundant options")),

@@ -94,7 +94,7 @@ impl<'a> Tokens<'a> {
     ///
     /// # Errors
     /// A string whose escapes are no text.
-    pub(super) fn eat_string(&mut self) -> Result<Option<String>, ErrorInfo> {
+    pub(super) fn eat_string(&mut self) -> Result<Option<String>, Box<ErrorInfo>> {
         let text = match self.peek(0) {
             Some((Lexeme::EscapedText, written)) => unescaped(inside(written, 2)),
             Some((Lexeme::Text, written)) if self.dialect == Dialect::Phoenix => unescaped(inside(written, 1)),
@@ -123,7 +123,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The error of the next token, in whose place something else must stand.
-    pub(super) fn unexpected(&self) -> ErrorInfo {
+    pub(super) fn unexpected(&self) -> Box<ErrorInfo> {
         let found = match self.peek(0) {
             None => return error("42601", "syntax error at end of input"),
             Some((_, found)) => found,

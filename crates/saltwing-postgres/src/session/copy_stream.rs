@@ -67,7 +67,7 @@ impl PostgresSession {
 
     /// Begins a COPY: what stops it from outside.
     fn begin_copy(&self, statement: &StatementText) -> Supervision {
-        let timeout = self.session.connection().settings().statement_timeout;
+        let timeout = self.connection.settings().statement_timeout;
         Supervision {
             running: self.session.begin(&statement.text),
             deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),

@@ -22,7 +22,7 @@ pub(super) enum SessionEnd {
 
 impl SessionEnd {
     /// What the client is told, if it is told something.
-    pub(super) fn farewell(&self) -> Option<ErrorInfo> {
+    pub(super) fn farewell(&self) -> Option<Box<ErrorInfo>> {
         match self {
             Self::Terminated => None,
             Self::Wire(WireFailure::Malformed(malformed)) => Some(fatal(malformed.sqlstate(), malformed.to_string())),
@@ -45,9 +45,9 @@ pub(super) enum Failure {
     Ended(SessionEnd),
 }
 
-impl From<ErrorInfo> for Failure {
-    fn from(info: ErrorInfo) -> Self {
-        Self::Statement(Box::new(info))
+impl From<Box<ErrorInfo>> for Failure {
+    fn from(info: Box<ErrorInfo>) -> Self {
+        Self::Statement(info)
     }
 }
 

@@ -282,7 +282,7 @@ impl PostgresSession {
     /// Sync: ends the series, and the transaction that the session opened around it.
     pub(super) async fn sync(&mut self) -> Result<(), Failure> {
         if let Err(Failure::Statement(info)) = self.end_implicit().await {
-            self.wire.put(&crate::messages::error_response(*info))?;
+            self.wire.put(&crate::messages::error_response(info))?;
         }
         if self.is_idle() {
             self.portals.clear();

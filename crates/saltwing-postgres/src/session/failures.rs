@@ -15,26 +15,26 @@ pub(super) fn failed_block() -> Failure {
 }
 
 /// The error of a statement that was cancelled while its rows were sent.
-pub(super) fn cancelled() -> ErrorInfo {
+pub(super) fn cancelled() -> Box<ErrorInfo> {
     error("57014", "canceling statement due to user request")
 }
 
 /// An error at a position of a statement, in characters from 1.
-pub(super) fn at(mut info: ErrorInfo, position: usize, statement: &StatementText) -> ErrorInfo {
+pub(super) fn at(mut info: Box<ErrorInfo>, position: usize, statement: &StatementText) -> Box<ErrorInfo> {
     let before = usize::try_from(statement.offset).unwrap_or_default();
     info.position = Some(position.saturating_add(before).to_string());
     info
 }
 
 /// The error of a text that is no statement of the session.
-pub(super) fn syntax_failure(failed: &SessionSyntaxError, statement: &StatementText) -> ErrorInfo {
+pub(super) fn syntax_failure(failed: &SessionSyntaxError, statement: &StatementText) -> Box<ErrorInfo> {
     let mut info = error(failed.sqlstate(), failed.to_string());
     info.hint = failed.help().map(str::to_owned);
     at(info, failed.position(), statement)
 }
 
 /// The error of a setting.
-pub(super) fn setting_error(failed: &SettingError) -> ErrorInfo {
+pub(super) fn setting_error(failed: &SettingError) -> Box<ErrorInfo> {
     let mut info = error(failed.sqlstate(), failed.to_string());
     info.hint = failed.help();
     info

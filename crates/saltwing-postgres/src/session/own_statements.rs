@@ -265,7 +265,7 @@ impl PostgresSession {
             .map(|(argument, parameter)| {
                 value_of(argument, parameter.oid, parameter.ty).map_err(|info| at(info, argument.position, statement))
             })
-            .collect::<Result<_, ErrorInfo>>()?;
+            .collect::<Result<_, Box<ErrorInfo>>>()?;
         match &prepared.kind {
             PreparedKind::Copy(copy, stream) => self.run_copy(&prepared.statement, copy, *stream).await,
             PreparedKind::Empty | PreparedKind::Own(_) => Ok(self.wire.put(&complete("EXECUTE"))?),
@@ -290,7 +290,7 @@ fn text_columns(labels: &[&str]) -> Vec<ColumnForm> {
 }
 
 /// The value of an argument of EXECUTE for a parameter.
-fn value_of(argument: &Argument, oid: u32, ty: Option<SqlType>) -> Result<Value, ErrorInfo> {
+fn value_of(argument: &Argument, oid: u32, ty: Option<SqlType>) -> Result<Value, Box<ErrorInfo>> {
     match (&argument.kind, &argument.value) {
         (ArgumentKind::Untyped, Value::Text(text)) => {
             decode(Some(text.as_bytes()), Format::Text, oid, ty).map_err(|failed| value_error_info(&failed))

@@ -18,7 +18,7 @@ use crate::error_fields::error_info;
 use crate::login::LoggedIn;
 use crate::messages::{error, error_response};
 use crate::settings::{PostgresSettings, SessionFacts};
-use crate::wire::{Frontend, MalformedMessage};
+use crate::wire::{Frontend, MalformedMessage, Received};
 
 /// Serves a client that is logged in, until its session ends.
 pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_in: LoggedIn) {
@@ -56,7 +56,7 @@ pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_i
         Some(Failure::Ended(end)) => end,
         Some(Failure::Statement(mut info)) => {
             info.severity = "FATAL".to_owned();
-            this.part(Some(*info)).await;
+            this.part(Some(info)).await;
             return;
         }
     };
@@ -100,7 +100,7 @@ impl PostgresSession {
                     // An error of the extended protocol: errors of the simple one are answered by `query`.
                     self.note_failure();
                     self.skips_to_sync = true;
-                    if let Err(failure) = self.wire.put(&error_response(*info)) {
+                    if let Err(failure) = self.wire.put(&error_response(info)) {
                         return SessionEnd::Wire(failure);
                     }
                 }
@@ -109,7 +109,7 @@ impl PostgresSession {
     }
 
     /// Waits for the next message, as long as the limits of an idle session and the phase of the process allow.
-    async fn next_message(&mut self) -> Result<(u8, Result<Frontend, MalformedMessage>), SessionEnd> {
+    async fn next_message(&mut self) -> Result<Received, SessionEnd> {
         let (limit, end) = match self.transaction_state() {
             TransactionState::None => (self.limits.idle_timeout, SessionEnd::Idle),
             _ => (self.limits.idle_in_transaction_timeout, SessionEnd::IdleInTransaction),
@@ -125,7 +125,7 @@ impl PostgresSession {
         }
     }
 
-    async fn handle(&mut self, (kind, message): (u8, Result<Frontend, MalformedMessage>)) -> Result<(), Failure> {
+    async fn handle(&mut self, (kind, message): Received) -> Result<(), Failure> {
         if self.skips_to_sync && !matches!(message, Ok(Frontend::Sync | Frontend::Terminate)) {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl PostgresSession {
     }
 
     /// Ends the session, with a last error for the client.
-    async fn part(self, farewell: Option<pgwire::error::ErrorInfo>) {
+    async fn part(self, farewell: Option<Box<pgwire::error::ErrorInfo>>) {
         let Self { mut wire, session, portals, statements, .. } = self;
         // What the session holds is free before the client is waited for.
         drop((portals, statements, session));

@@ -31,12 +31,12 @@ impl PostgresSession {
         match self.run_text(text).await {
             Err(Failure::Statement(info)) => {
                 self.note_failure();
-                self.wire.put(&error_response(*info))?;
+                self.wire.put(&error_response(info))?;
             }
             other => other?,
         }
         if let Err(Failure::Statement(info)) = self.end_implicit().await {
-            self.wire.put(&error_response(*info))?;
+            self.wire.put(&error_response(info))?;
         }
         if self.is_idle() {
             self.portals.clear();

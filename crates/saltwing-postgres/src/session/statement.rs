@@ -39,7 +39,7 @@ impl Kind {
         statement: &StatementText,
         dialect: Dialect,
         is_catalog: ConcernsCatalog<'_>,
-    ) -> Result<Self, ErrorInfo> {
+    ) -> Result<Self, Box<ErrorInfo>> {
         let text = &statement.text;
         if is_blank(text, dialect) {
             return Ok(Self::Empty);
@@ -119,7 +119,7 @@ impl Prepared {
     ///
     /// # Errors
     /// A type that the server does not have.
-    pub(super) fn stated_types(stated: &[u32]) -> Result<Vec<Option<SqlType>>, ErrorInfo> {
+    pub(super) fn stated_types(stated: &[u32]) -> Result<Vec<Option<SqlType>>, Box<ErrorInfo>> {
         let known = |oid: &u32| parameter_type(*oid).map_err(|failed| value_error_info(&failed));
         stated.iter().map(known).collect()
     }
@@ -128,7 +128,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Another number of formats than columns.
-    pub(super) fn in_formats(columns: &[ColumnForm], codes: &[i16]) -> Result<Vec<ColumnForm>, ErrorInfo> {
+    pub(super) fn in_formats(columns: &[ColumnForm], codes: &[i16]) -> Result<Vec<ColumnForm>, Box<ErrorInfo>> {
         let formats = formats(codes, columns.len()).map_err(|error| value_error_info(&error))?;
         Ok(columns.iter().zip(formats).map(|(column, format)| ColumnForm { format, ..column.clone() }).collect())
     }

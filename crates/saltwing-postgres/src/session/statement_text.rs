@@ -18,7 +18,7 @@ pub(super) struct StatementText {
 
 impl StatementText {
     /// An error of the statement, with its position in the message.
-    pub(super) fn failed(&self, error: &Error) -> ErrorInfo {
+    pub(super) fn failed(&self, error: &Error) -> Box<ErrorInfo> {
         error_info(error, error.span().and_then(|span| position_in(&self.text, span, self.offset)))
     }
 

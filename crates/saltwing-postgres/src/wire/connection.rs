@@ -42,6 +42,9 @@ pub(crate) enum WireFailure {
     Encode(#[from] PgWireError),
 }
 
+/// A message with its type byte; a malformed one whose end is known is an error after which the next message can be read.
+pub(crate) type Received = (u8, Result<Frontend, MalformedMessage>);
+
 /// The connection to one client.
 pub(crate) struct Wire {
     /// `None` after a handshake that failed.
@@ -104,7 +107,7 @@ impl Wire {
     ///
     /// # Errors
     /// [`WireFailure`].
-    pub(crate) async fn message(&mut self) -> Result<(u8, Result<Frontend, MalformedMessage>), WireFailure> {
+    pub(crate) async fn message(&mut self) -> Result<Received, WireFailure> {
         loop {
             if let Some(message) = self.buffered_message()? {
                 return Ok(message);
@@ -119,7 +122,7 @@ impl Wire {
         self.input.first().copied().filter(|_| self.input.len() > length)
     }
 
-    fn buffered_message(&mut self) -> Result<Option<(u8, Result<Frontend, MalformedMessage>)>, WireFailure> {
+    fn buffered_message(&mut self) -> Result<Option<Received>, WireFailure> {
         let Some(length) = self.length_at(1) else { return Ok(None) };
         let length = checked_length(length, self.message_bytes_max)?;
         if self.input.len() <= length {

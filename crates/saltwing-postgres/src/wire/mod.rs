@@ -6,7 +6,7 @@ mod frontend;
 mod startup_packet;
 mod transport;
 
-pub(crate) use connection::{Wire, WireFailure};
+pub(crate) use connection::{Received, Wire, WireFailure};
 pub(crate) use frontend::{Bind, Frontend, MalformedMessage, Target};
 pub(crate) use startup_packet::{StartupPacket, StartupParameters};
 pub(crate) use transport::Transport;

@@ -62,7 +62,8 @@ async fn an_error_passes_over_messages_up_to_sync() {
 async fn names_of_statements_and_portals_are_checked() {
     let server = Server::start().await;
     let mut raw = Raw::log_in(&server).await;
-    let cases: [(&[(u8, &[u8])], &str); 6] = [
+    type Sent<'a> = &'a [(u8, &'a [u8])];
+    let cases: [(Sent<'_>, &str); 6] = [
         (&[(b'P', b"a\0SELECT 1\0\0\0"), (b'P', b"a\0SELECT 1\0\0\0")], "42P05"),
         (&[(b'B', b"\0missing\0\0\0\0\0\0\0")], "26000"),
         (&[(b'E', b"missing\0\0\0\0\0")], "34000"),

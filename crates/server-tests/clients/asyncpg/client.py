@@ -1,4 +1,7 @@
-"""asyncpg: binary values, prepared statements, cursors, COPY, pools, transactions, cancel by timeout. It always uses the extended protocol and binary values."""
+"""asyncpg: prepared statements, cursors, COPY, pools, transactions, cancel by timeout.
+
+It always uses the extended protocol and binary values.
+"""
 
 import asyncio
 import datetime as dt
@@ -59,7 +62,10 @@ TYPES = [
 @check
 async def set_up(c):
     columns = ", ".join(f'"{name}" {kind}' for name, kind, _ in TYPES)
-    for table, definition in (("asyncpg_type", f"k INTEGER PRIMARY KEY, {columns}"), ("asyncpg_item", "id BIGINT PRIMARY KEY, name VARCHAR(20), size INTEGER")):
+    for table, definition in (
+        ("asyncpg_type", f"k INTEGER PRIMARY KEY, {columns}"),
+        ("asyncpg_item", "id BIGINT PRIMARY KEY, name VARCHAR(20), size INTEGER"),
+    ):
         await c.execute(f"DROP TABLE IF EXISTS {table}")
         await c.execute(f"CREATE TABLE {table} ({definition})")
     await c.executemany("INSERT INTO asyncpg_item VALUES ($1, $2, $3)", [(i, f"name {i}", i % 10) for i in range(300)])
@@ -79,12 +85,18 @@ async def status_of_execute(c):
 
 def one_type(name, kind, value):
     async def value_returns(c):
-        await c.execute(f'INSERT INTO asyncpg_type (k, "{name}") VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET "{name}" = excluded."{name}"', 1, value)
+        await c.execute(
+            f'INSERT INTO asyncpg_type (k, "{name}") VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET "{name}" = excluded."{name}"',
+            1,
+            value,
+        )
         equal(await c.fetchval(f'SELECT "{name}" FROM asyncpg_type WHERE k = $1', 1), value)
         await c.execute(f'UPDATE asyncpg_type SET "{name}" = $1 WHERE k = 1', None)
         equal(await c.fetchval(f'SELECT "{name}" FROM asyncpg_type WHERE k = 1'), None)
 
-    value_returns.__name__ = "type_" + kind.lower().replace("(", "_").replace(",", "_").replace(")", "").replace("[]", "_array")
+    value_returns.__name__ = "type_" + kind.lower().replace("(", "_").replace(",", "_").replace(")", "").replace(
+        "[]", "_array"
+    )
     check(value_returns)
 
 
@@ -120,7 +132,10 @@ async def array_parameter(c):
 @check
 async def cursor(c):
     async with c.transaction():
-        ids = [row["id"] async for row in c.cursor("SELECT id FROM asyncpg_item WHERE id >= $1 ORDER BY id", 5, prefetch=20)]
+        ids = [
+            row["id"]
+            async for row in c.cursor("SELECT id FROM asyncpg_item WHERE id >= $1 ORDER BY id", 5, prefetch=20)
+        ]
     equal(ids, list(range(5, 300)))
 
 
@@ -137,7 +152,10 @@ async def cursor_fetches_and_moves(c):
 
 @check
 async def execute_many_is_one_transaction(c):
-    await fails(asyncpg.UniqueViolationError, c.executemany("INSERT INTO asyncpg_item VALUES ($1, 'x', 1)", [(800,), (801,), (1,)]))
+    await fails(
+        asyncpg.UniqueViolationError,
+        c.executemany("INSERT INTO asyncpg_item VALUES ($1, 'x', 1)", [(800,), (801,), (1,)]),
+    )
     equal(await c.fetchval("SELECT count(*) FROM asyncpg_item WHERE id >= 800"), 0)
 
 
@@ -190,7 +208,12 @@ async def copy_records_and_query(c):
     equal(await c.copy_records_to_table("asyncpg_item", records=rows, columns=["id", "name", "size"]), "COPY 10000")
     equal(await c.fetchval("SELECT count(size) FROM asyncpg_item WHERE id >= 1000"), 8571)
     target = io.BytesIO()
-    equal(await c.copy_from_query("SELECT id, name FROM asyncpg_item WHERE id >= $1 ORDER BY id LIMIT 2", 1000, output=target, format="csv"), "COPY 2")
+    equal(
+        await c.copy_from_query(
+            "SELECT id, name FROM asyncpg_item WHERE id >= $1 ORDER BY id LIMIT 2", 1000, output=target, format="csv"
+        ),
+        "COPY 2",
+    )
     equal(target.getvalue(), b"1000,copied 0\n1001,copied 1\n")
     await c.execute("DELETE FROM asyncpg_item WHERE id >= 1000")
 
@@ -202,7 +225,10 @@ async def copy_tables(c):
     lines = target.getvalue().decode().splitlines()
     equal((lines[0], lines[1], len(lines)), ("id,size", "0,0", 301))
     source = io.BytesIO(b"1000;left\n1001;right\n")
-    equal(await c.copy_to_table("asyncpg_item", source=source, columns=["id", "name"], format="csv", delimiter=";"), "COPY 2")
+    equal(
+        await c.copy_to_table("asyncpg_item", source=source, columns=["id", "name"], format="csv", delimiter=";"),
+        "COPY 2",
+    )
     await c.execute("DELETE FROM asyncpg_item WHERE id >= 1000")
 
 

@@ -16,7 +16,9 @@ ITEMS = 5000
 @contextmanager
 def attached():
     # The file of the extension is signed; installing it asks no server.
-    [file] = glob.glob(os.path.join(os.path.dirname(scanner.__file__), "extensions", "*", "postgres_scanner.duckdb_extension"))
+    [file] = glob.glob(
+        os.path.join(os.path.dirname(scanner.__file__), "extensions", "*", "postgres_scanner.duckdb_extension")
+    )
     with duckdb.connect() as engine:
         engine.execute(f"LOAD '{file}'")
         if IS_SALTWING:
@@ -32,34 +34,68 @@ def attached():
 def set_up():
     with psycopg.connect(URL, autocommit=True) as c:
         c.execute("DROP TABLE IF EXISTS duckdb_item")
-        c.execute("CREATE TABLE duckdb_item (id BIGINT PRIMARY KEY, name VARCHAR(30), price NUMERIC(10,2), made TIMESTAMP, size INTEGER, up BOOLEAN, load DOUBLE PRECISION)")
+        c.execute(
+            "CREATE TABLE duckdb_item (id BIGINT PRIMARY KEY, name VARCHAR(30), price NUMERIC(10,2), made TIMESTAMP, "
+            "size INTEGER, up BOOLEAN, load DOUBLE PRECISION)"
+        )
         with c.cursor().copy("COPY duckdb_item FROM STDIN") as copy:
             for i in range(ITEMS):
-                copy.write_row((i, None if i % 5 == 0 else f"ü {i}", f"{i}.25", f"2026-01-01 00:00:{i % 60:02}.5", i % 10, i % 2 == 0, i / 4))
+                copy.write_row(
+                    (
+                        i,
+                        None if i % 5 == 0 else f"ü {i}",
+                        f"{i}.25",
+                        f"2026-01-01 00:00:{i % 60:02}.5",
+                        i % 10,
+                        i % 2 == 0,
+                        i / 4,
+                    )
+                )
 
 
 @check
 def lists_tables(d):
-    names = [row[0] for row in d.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'server' AND table_name LIKE 'duckdb_%'").fetchall()]
+    names = [
+        row[0]
+        for row in d.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'server' AND table_name LIKE 'duckdb_%'"
+        ).fetchall()
+    ]
     equal(names, ["duckdb_item"])
 
 
 @check
 def describes_a_table(d):
     kinds = {row[0]: row[1] for row in d.execute("DESCRIBE server.duckdb_item").fetchall()}
-    expected = {"id": "BIGINT", "name": "VARCHAR", "price": "DECIMAL(10,2)", "made": "TIMESTAMP", "size": "INTEGER", "up": "BOOLEAN", "load": "DOUBLE"}
+    expected = {
+        "id": "BIGINT",
+        "name": "VARCHAR",
+        "price": "DECIMAL(10,2)",
+        "made": "TIMESTAMP",
+        "size": "INTEGER",
+        "up": "BOOLEAN",
+        "load": "DOUBLE",
+    }
     equal(kinds, expected)
 
 
 @check
 def scans_a_table(d):
-    row = d.execute("SELECT count(*), count(name), sum(price), sum(load), min(made)::VARCHAR, max(name) FROM server.duckdb_item").fetchone()
-    equal((row[0], row[1], float(row[2]), row[3], row[4]), (5000, 4000, 12_498_750.0, 3_124_375.0, "2026-01-01 00:00:00.5"))
+    row = d.execute(
+        "SELECT count(*), count(name), sum(price), sum(load), min(made)::VARCHAR, max(name) FROM server.duckdb_item"
+    ).fetchone()
+    equal(
+        (row[0], row[1], float(row[2]), row[3], row[4]),
+        (5000, 4000, 12_498_750.0, 3_124_375.0, "2026-01-01 00:00:00.5"),
+    )
 
 
 @check
 def scans_by_key(d):
-    equal(d.execute("SELECT id, name, up FROM server.duckdb_item WHERE id BETWEEN 10 AND 12 ORDER BY id").fetchall(), [(10, None, True), (11, "ü 11", False), (12, "ü 12", True)])
+    equal(
+        d.execute("SELECT id, name, up FROM server.duckdb_item WHERE id BETWEEN 10 AND 12 ORDER BY id").fetchall(),
+        [(10, None, True), (11, "ü 11", False), (12, "ü 12", True)],
+    )
 
 
 @check
@@ -71,18 +107,28 @@ def scans_without_binary_copy(d):
 @check
 def joins_with_own_tables(d):
     d.execute("CREATE TABLE wanted AS SELECT range * 100 AS id FROM range(10)")
-    equal(d.execute("SELECT sum(i.size), count(*) FROM wanted JOIN server.duckdb_item i USING (id)").fetchone(), (0, 10))
+    equal(
+        d.execute("SELECT sum(i.size), count(*) FROM wanted JOIN server.duckdb_item i USING (id)").fetchone(), (0, 10)
+    )
 
 
 @check
 def queries_as_written(d):
-    equal(d.execute("SELECT * FROM postgres_query('server', 'SELECT id, size FROM duckdb_item WHERE id = 7')").fetchall(), [(7, 7)])
+    equal(
+        d.execute("SELECT * FROM postgres_query('server', 'SELECT id, size FROM duckdb_item WHERE id = 7')").fetchall(),
+        [(7, 7)],
+    )
 
 
 @check
 def inserts_rows(d):
-    d.execute("INSERT INTO server.duckdb_item SELECT range + 10000, 'new', 1.5, TIMESTAMP '2026-02-03 04:05:06', 1, true, 0.5 FROM range(1000)")
-    equal(d.execute("SELECT count(*), min(made)::VARCHAR FROM server.duckdb_item WHERE id >= 10000").fetchone(), (1000, "2026-02-03 04:05:06"))
+    d.execute(
+        "INSERT INTO server.duckdb_item SELECT range + 10000, 'new', 1.5, TIMESTAMP '2026-02-03 04:05:06', 1, true, 0.5 FROM range(1000)"
+    )
+    equal(
+        d.execute("SELECT count(*), min(made)::VARCHAR FROM server.duckdb_item WHERE id >= 10000").fetchone(),
+        (1000, "2026-02-03 04:05:06"),
+    )
 
 
 @check

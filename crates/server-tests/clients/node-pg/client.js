@@ -17,12 +17,14 @@ const checks = []
 const check = (name, run) => checks.push([name, run])
 
 const slowQuery =
-  'SELECT count(*) FROM node_item a, node_item b, node_item c, node_item d WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0 AND a.id + b.id + c.id + d.id < 0'
+  'SELECT count(*) FROM node_item a, node_item b, node_item c, node_item d ' +
+  'WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0 AND a.id + b.id + c.id + d.id < 0'
 
 check('set_up', async (c) => {
   await c.query('DROP TABLE IF EXISTS node_item')
   await c.query(
-    'CREATE TABLE node_item (id BIGINT PRIMARY KEY, name VARCHAR(20), size INTEGER, price NUMERIC(10,2), made TIMESTAMP, up BOOLEAN, load DOUBLE PRECISION, bytes BYTEA, doc JSON, tags TEXT[])'
+    'CREATE TABLE node_item (id BIGINT PRIMARY KEY, name VARCHAR(20), size INTEGER, price NUMERIC(10,2), made TIMESTAMP, ' +
+      'up BOOLEAN, load DOUBLE PRECISION, bytes BYTEA, doc JSON, tags TEXT[])'
   )
   const rows = Array.from({ length: 300 }, (_, i) => `(${i}, 'name ${i}', ${i % 10})`)
   const { command, rowCount } = await c.query(`INSERT INTO node_item (id, name, size) VALUES ${rows.join(', ')}`)
@@ -30,12 +32,26 @@ check('set_up', async (c) => {
 })
 
 check('values_of_each_type', async (c) => {
-  const row = ['7000', 'it\'s "ü" \\', -5, '12.50', '2026-01-02 03:04:05.123456', true, 0.1, Buffer.from([0, 255, 92]), { a: [1, null] }, ['a', 'b "c"', '']]
+  const row = [
+    '7000',
+    'it\'s "ü" \\',
+    -5,
+    '12.50',
+    '2026-01-02 03:04:05.123456',
+    true,
+    0.1,
+    Buffer.from([0, 255, 92]),
+    { a: [1, null] },
+    ['a', 'b "c"', '']
+  ]
   const text =
     'INSERT INTO node_item (id, name, size, price, made, up, load, bytes, doc, tags) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING *'
   const { rows } = await c.query(text, row)
   assert.deepEqual(Object.values(rows[0]), row)
-  const { rows: empty } = await c.query('INSERT INTO node_item (id, name, bytes, tags) VALUES ($1, $2, $3, $4) RETURNING name, bytes, tags', [7001, null, null, null])
+  const { rows: empty } = await c.query(
+    'INSERT INTO node_item (id, name, bytes, tags) VALUES ($1, $2, $3, $4) RETURNING name, bytes, tags',
+    [7001, null, null, null]
+  )
   assert.deepEqual(empty, [{ name: null, bytes: null, tags: null }])
   await c.query('DELETE FROM node_item WHERE id >= 7000')
 })
@@ -52,7 +68,11 @@ check('fields', async (c) => {
   const { fields } = await c.query('SELECT id, name, price FROM node_item WHERE id = 1')
   assert.deepEqual(
     fields.map((f) => [f.name, f.dataTypeID, f.format]),
-    [['id', 20, 'text'], ['name', 1043, 'text'], ['price', 1700, 'text']]
+    [
+      ['id', 20, 'text'],
+      ['name', 1043, 'text'],
+      ['price', 1700, 'text']
+    ]
   )
 })
 
@@ -65,7 +85,14 @@ check('named_statement', async (c) => {
 
 check('several_statements', async (c) => {
   const results = await c.query("SELECT 1 AS a; SELECT 'x' AS b; DELETE FROM node_item WHERE id = -1")
-  assert.deepEqual(results.map((r) => [r.command, r.rowCount]), [['SELECT', 1], ['SELECT', 1], ['DELETE', 0]])
+  assert.deepEqual(
+    results.map((r) => [r.command, r.rowCount]),
+    [
+      ['SELECT', 1],
+      ['SELECT', 1],
+      ['DELETE', 0]
+    ]
+  )
   assert.equal((await c.query('')).rows.length, 0)
 })
 
@@ -97,7 +124,10 @@ check('copy_in_and_out', async (c) => {
   await pipeline(Readable.from(lines), target)
   assert.equal(target.rowCount, 20000)
   const chunks = []
-  for await (const chunk of c.query(copyTo('COPY (SELECT id, name FROM node_item WHERE id >= 1000 ORDER BY id) TO STDOUT'))) chunks.push(chunk)
+  for await (const chunk of c.query(
+    copyTo('COPY (SELECT id, name FROM node_item WHERE id >= 1000 ORDER BY id) TO STDOUT')
+  ))
+    chunks.push(chunk)
   const text = Buffer.concat(chunks).toString().split('\n')
   assert.deepEqual([text.length, text[0], text[19999]], [20001, '1000\trow 0', '20999\trow 19999'])
   await c.query('DELETE FROM node_item WHERE id >= 1000')
@@ -110,7 +140,11 @@ check('copy_with_an_error', async (c) => {
 })
 
 check('errors_have_their_fields', async (c) => {
-  await assert.rejects(c.query('INSERT INTO node_item (id) VALUES ($1)', [1]), { code: '23505', severity: 'ERROR', table: 'node_item' })
+  await assert.rejects(c.query('INSERT INTO node_item (id) VALUES ($1)', [1]), {
+    code: '23505',
+    severity: 'ERROR',
+    table: 'node_item'
+  })
   await assert.rejects(c.query("SELECT 'ä', nothere FROM node_item WHERE id = 1"), { code: '42703', position: '13' })
   await assert.rejects(c.query('SELEC 1'), { code: '42601' })
   await assert.rejects(c.query('SELECT id FROM node_item WHERE id = $1', ['text']), { code: '22P02' })
@@ -127,8 +161,15 @@ check('transaction', async (c) => {
 
 check('pool', async () => {
   const pool = new Pool({ connectionString, max: 5 })
-  const found = await Promise.all(Array.from({ length: 60 }, (_, i) => pool.query('SELECT size + $1::INTEGER AS n FROM node_item WHERE id = $2', [i, i])))
-  assert.deepEqual(found.map((r) => Number(r.rows[0].n)), Array.from({ length: 60 }, (_, i) => (i % 10) + i))
+  const found = await Promise.all(
+    Array.from({ length: 60 }, (_, i) =>
+      pool.query('SELECT size + $1::INTEGER AS n FROM node_item WHERE id = $2', [i, i])
+    )
+  )
+  assert.deepEqual(
+    found.map((r) => Number(r.rows[0].n)),
+    Array.from({ length: 60 }, (_, i) => (i % 10) + i)
+  )
   await pool.end()
 })
 

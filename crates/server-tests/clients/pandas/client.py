@@ -20,7 +20,14 @@ FRAME = pd.DataFrame(
         "note": [None if i % 3 == 0 else f"note {i}" for i in range(COUNT)],
     }
 )
-TYPES = {"k": sa.BigInteger, "host": sa.String(20), "load": sa.Double, "at": sa.DateTime, "up": sa.Boolean, "note": sa.Text}
+TYPES = {
+    "k": sa.BigInteger,
+    "host": sa.String(20),
+    "load": sa.Double,
+    "at": sa.DateTime,
+    "up": sa.Boolean,
+    "note": sa.Text,
+}
 QUERY = "SELECT * FROM pandas_log WHERE k >= 0 ORDER BY k"
 
 
@@ -77,7 +84,10 @@ def read_sql_has_types(c):
 @check
 def read_sql_with_parameters(c):
     query = sa.text("SELECT k, host FROM pandas_log WHERE k BETWEEN :low AND :high ORDER BY k")
-    equal(pd.read_sql(query, c, params={"low": 10, "high": 12}).to_dict("list"), {"k": [10, 11, 12], "host": ["h3", "h4", "h5"]})
+    equal(
+        pd.read_sql(query, c, params={"low": 10, "high": 12}).to_dict("list"),
+        {"k": [10, 11, 12], "host": ["h3", "h4", "h5"]},
+    )
 
 
 @check
@@ -126,7 +136,9 @@ def to_sql_makes_a_table():
     with ENGINE.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         FRAME.to_sql("pandas_new", connection, index=False, dtype=TYPES)
     with with_full_scans() as connection:
-        pd.testing.assert_frame_equal(pd.read_sql("SELECT * FROM pandas_new ORDER BY k", connection), FRAME, check_dtype=False)
+        pd.testing.assert_frame_equal(
+            pd.read_sql("SELECT * FROM pandas_new ORDER BY k", connection), FRAME, check_dtype=False
+        )
 
 
 @check

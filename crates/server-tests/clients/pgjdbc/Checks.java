@@ -36,7 +36,8 @@ class Checks {
     }
 
     static String text(Object value) {
-        return value instanceof byte[] bytes ? Arrays.toString(bytes) : value instanceof Object[] array ? Arrays.deepToString(array) : String.valueOf(value);
+        if (value instanceof byte[] bytes) return Arrays.toString(bytes);
+        return value instanceof Object[] array ? Arrays.deepToString(array) : String.valueOf(value);
     }
 
     /** The error of a call, which fails if there is none. */

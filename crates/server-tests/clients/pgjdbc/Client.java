@@ -13,15 +13,19 @@ import org.postgresql.util.PSQLException;
 /** PostgreSQL's JDBC driver: text and binary values, fetch sizes, batches, COPY, cancel, timeouts; then its metadata. */
 public class Client extends Checks {
     static final String SLOW_QUERY =
-        "SELECT count(*) FROM jdbc_item a, jdbc_item b, jdbc_item c, jdbc_item d WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0 AND a.id + b.id + c.id + d.id < 0";
+        "SELECT count(*) FROM jdbc_item a, jdbc_item b, jdbc_item c, jdbc_item d "
+        + "WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0 AND a.id + b.id + c.id + d.id < 0";
 
     static void setUp(Connection c) throws SQLException {
         execute(c, "DROP VIEW IF EXISTS jdbc_small");
         execute(c, "DROP TABLE IF EXISTS jdbc_item");
         execute(c, "DROP TABLE IF EXISTS jdbc_pair");
-        execute(c, "CREATE TABLE jdbc_item (id BIGINT NOT NULL PRIMARY KEY, small SMALLINT, whole INTEGER DEFAULT 3, single REAL, load DOUBLE PRECISION, "
-            + "price NUMERIC(10,2), up BOOLEAN, name VARCHAR(20) NOT NULL, fixed CHAR(4), made TIMESTAMP, hour TIME, bytes BYTEA, doc JSON, numbers INTEGER[], texts TEXT[])");
-        execute(c, "CREATE TABLE jdbc_pair (host VARCHAR(20) NOT NULL, at TIMESTAMP NOT NULL, size INTEGER, CONSTRAINT jdbc_pair_key PRIMARY KEY (host, at))");
+        execute(c, "CREATE TABLE jdbc_item (id BIGINT NOT NULL PRIMARY KEY, small SMALLINT, whole INTEGER DEFAULT 3, single REAL, "
+            + "load DOUBLE PRECISION, "
+            + "price NUMERIC(10,2), up BOOLEAN, name VARCHAR(20) NOT NULL, fixed CHAR(4), made TIMESTAMP, hour TIME, bytes BYTEA, "
+            + "doc JSON, numbers INTEGER[], texts TEXT[])");
+        execute(c, "CREATE TABLE jdbc_pair (host VARCHAR(20) NOT NULL, at TIMESTAMP NOT NULL, size INTEGER, "
+            + "CONSTRAINT jdbc_pair_key PRIMARY KEY (host, at))");
         execute(c, "CREATE INDEX jdbc_pair_size ON jdbc_pair (size, host)");
         execute(c, "CREATE UNIQUE INDEX jdbc_item_price ON jdbc_item (price)");
         execute(c, "CREATE VIEW jdbc_small AS SELECT id, name FROM jdbc_item WHERE id >= 0 AND whole < 5");
@@ -58,8 +62,9 @@ public class Client extends Checks {
                 try (var row = select.executeQuery()) {
                     equal(row.next(), true);
                     Object[] found = {
-                        row.getLong(1), row.getShort(2), row.getInt(3), row.getFloat(4), row.getDouble(5), row.getBigDecimal(6), row.getBoolean(7), row.getString(8),
-                        row.getString(9), row.getObject(10, LocalDateTime.class), row.getObject(11, LocalTime.class), row.getBytes(12), row.getString(13),
+                        row.getLong(1), row.getShort(2), row.getInt(3), row.getFloat(4), row.getDouble(5), row.getBigDecimal(6), row.getBoolean(7),
+                        row.getString(8), row.getString(9), row.getObject(10, LocalDateTime.class), row.getObject(11, LocalTime.class),
+                        row.getBytes(12), row.getString(13),
                     };
                     equal(found, VALUES);
                     equal(row.getArray(14).getArray(), new Integer[] {1, null, -2});
@@ -126,7 +131,8 @@ public class Client extends Checks {
             equal(columns.getColumnClassName(4), "java.sql.Timestamp");
             equal(list(columns.getTableName(1), ((org.postgresql.PGResultSetMetaData) columns).getBaseColumnName(1)), list("jdbc_item", "id"));
             equal(columns.isNullable(1), ResultSetMetaData.columnNoNulls);
-            equal(list(statement.getParameterMetaData().getParameterCount(), statement.getParameterMetaData().getParameterTypeName(1)), list(1, "int8"));
+            var parameters = statement.getParameterMetaData();
+            equal(list(parameters.getParameterCount(), parameters.getParameterTypeName(1)), list(1, "int8"));
         }
     }
 
@@ -271,7 +277,8 @@ public class Client extends Checks {
     }
 
     static void errorFields(Connection c) throws Exception {
-        var error = ((PSQLException) fails(connection -> execute(connection, "SELECT 'ä', nothere FROM jdbc_item WHERE id = 1"), c)).getServerErrorMessage();
+        Check unknownColumn = connection -> execute(connection, "SELECT 'ä', nothere FROM jdbc_item WHERE id = 1");
+        var error = ((PSQLException) fails(unknownColumn, c)).getServerErrorMessage();
         equal(list(error.getSQLState(), error.getPosition(), error.getSeverity()), list("42703", 13, "ERROR"));
         error = ((PSQLException) fails(connection -> execute(connection, "INSERT INTO jdbc_item (id) VALUES (5000)"), c)).getServerErrorMessage();
         equal(list(error.getSQLState(), error.getTable(), error.getColumn()), list("23502", "jdbc_item", "name"));

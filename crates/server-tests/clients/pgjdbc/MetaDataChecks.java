@@ -17,20 +17,25 @@ class MetaDataChecks extends Checks {
     }
 
     static void tables(Connection c) throws SQLException {
-        var found = rows(c.getMetaData().getTables(null, null, "jdbc\\_%", new String[] {"TABLE", "VIEW"}), "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE", "REMARKS");
+        var tables = c.getMetaData().getTables(null, null, "jdbc\\_%", new String[] {"TABLE", "VIEW"});
+        var found = rows(tables, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE", "REMARKS");
         found.sort(Comparator.comparing(row -> (String) row.get(1)));
-        equal(found, list(list("public", "jdbc_item", "TABLE", "what is sold"), list("public", "jdbc_pair", "TABLE", null), list("public", "jdbc_small", "VIEW", null)));
+        equal(found, list(list("public", "jdbc_item", "TABLE", "what is sold"), list("public", "jdbc_pair", "TABLE", null),
+            list("public", "jdbc_small", "VIEW", null)));
     }
 
     static void columns(Connection c) throws SQLException {
-        var found = rows(c.getMetaData().getColumns(null, "public", "jdbc_item", null), "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "NULLABLE", "ORDINAL_POSITION");
+        var found = rows(c.getMetaData().getColumns(null, "public", "jdbc_item", null),
+            "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "NULLABLE", "ORDINAL_POSITION");
         equal(found.size(), 15);
         equal(found.get(0), list("id", Types.BIGINT, "int8", 0, 1));
         equal(found.get(5), list("price", Types.NUMERIC, "numeric", 1, 6));
         equal(found.get(13), list("numbers", Types.ARRAY, "_int4", 1, 14));
-        var more = rows(c.getMetaData().getColumns(null, null, "jdbc_item", "%e"), "COLUMN_NAME", "COLUMN_SIZE", "DECIMAL_DIGITS", "COLUMN_DEF", "REMARKS", "IS_AUTOINCREMENT");
+        var more = rows(c.getMetaData().getColumns(null, null, "jdbc_item", "%e"),
+            "COLUMN_NAME", "COLUMN_SIZE", "DECIMAL_DIGITS", "COLUMN_DEF", "REMARKS", "IS_AUTOINCREMENT");
         equal(more.stream().map(row -> row.get(0)).toList(), list("whole", "single", "price", "name", "made"));
-        equal(list(more.get(0).get(3), more.get(2).get(1), more.get(2).get(2), more.get(3).get(1), more.get(3).get(4)), list("3", 10, 2, 20, "its name"));
+        equal(list(more.get(0).get(3), more.get(2).get(1), more.get(2).get(2), more.get(3).get(1), more.get(3).get(4)),
+            list("3", 10, 2, 20, "its name"));
     }
 
     static void primaryKeys(Connection c) throws SQLException {
@@ -41,15 +46,18 @@ class MetaDataChecks extends Checks {
     }
 
     static void indexes(Connection c) throws SQLException {
-        var found = rows(c.getMetaData().getIndexInfo(null, "public", "jdbc_pair", false, false), "INDEX_NAME", "NON_UNIQUE", "ORDINAL_POSITION", "COLUMN_NAME", "ASC_OR_DESC");
+        var found = rows(c.getMetaData().getIndexInfo(null, "public", "jdbc_pair", false, false),
+            "INDEX_NAME", "NON_UNIQUE", "ORDINAL_POSITION", "COLUMN_NAME", "ASC_OR_DESC");
         equal(found.size(), 4);
-        equal(found.stream().filter(row -> row.get(0).equals("jdbc_pair_size")).toList().toString(), "[[jdbc_pair_size, true, 1, size, A], [jdbc_pair_size, true, 2, host, A]]");
+        equal(found.stream().filter(row -> row.get(0).equals("jdbc_pair_size")).toList().toString(),
+            "[[jdbc_pair_size, true, 1, size, A], [jdbc_pair_size, true, 2, host, A]]");
         equal(found.stream().filter(row -> row.get(1).equals(false)).map(row -> row.get(3)).toList(), list("host", "at"));
         equal(rows(c.getMetaData().getIndexInfo(null, null, "jdbc_item", true, true), "COLUMN_NAME").size(), 2);
     }
 
     static void bestRowIdentifier(Connection c) throws SQLException {
-        var found = rows(c.getMetaData().getBestRowIdentifier(null, "public", "jdbc_item", DatabaseMetaData.bestRowSession, false), "COLUMN_NAME", "DATA_TYPE");
+        var found = rows(c.getMetaData().getBestRowIdentifier(null, "public", "jdbc_item", DatabaseMetaData.bestRowSession, false),
+            "COLUMN_NAME", "DATA_TYPE");
         equal(found, list(list("id", Types.BIGINT)));
     }
 
@@ -76,7 +84,8 @@ class MetaDataChecks extends Checks {
 
     /** A check for each method of the metadata: it can be called, and its rows can be read. */
     static void everyCall() {
-        var methods = Arrays.stream(DatabaseMetaData.class.getMethods()).sorted(Comparator.comparing(Method::getName).thenComparing(Method::getParameterCount)).toList();
+        var byName = Comparator.comparing(Method::getName).thenComparing(Method::getParameterCount);
+        var methods = Arrays.stream(DatabaseMetaData.class.getMethods()).sorted(byName).toList();
         for (var method : methods) {
             check("metadata_" + method.getName() + (method.getParameterCount() > 0 ? "_" + method.getParameterCount() : ""), c -> {
                 var arguments = new Object[method.getParameterCount()];

@@ -99,7 +99,10 @@ func values(c *pgx.Conn) {
 	value(c.Exec(background, text, full.ID, full.Small, full.Whole, full.Single, full.Load, full.Price, full.Up, full.Name, full.Made, full.Hour,
 		full.Bytes, full.Doc, full.Numbers, full.Texts))
 	value(c.Exec(background, text, 7001, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil))
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+	modes := []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	}
+	for _, mode := range modes {
 		rows := value(c.Query(background, "SELECT * FROM pgx_item WHERE id >= $1 ORDER BY id", mode, 7000))
 		found := value(pgx.CollectRows(rows, pgx.RowToStructByPos[row]))
 		equal(found, []row{full, {ID: 7001}})

@@ -226,7 +226,10 @@ def one_command_is_one_transaction():
 
 @check
 def error_has_line_and_caret():
-    for text in ("SELECT nothere FROM psql_item WHERE id = 1", "SELECT 'äöü€',\n  'ß', nothere FROM psql_item WHERE id = 1"):
+    for text in (
+        "SELECT nothere FROM psql_item WHERE id = 1",
+        "SELECT 'äöü€',\n  'ß', nothere FROM psql_item WHERE id = 1",
+    ):
         errors = psql(text)[1].splitlines()
         contains(errors[0], "ERROR:", "nothere")
         if not errors[1].startswith("LINE "):
@@ -251,7 +254,13 @@ def errorcode_variables():
 def gdesc():
     equal(
         lines(stdin="SELECT id, name, price, made, true AS flag FROM psql_item WHERE id = 1 \\gdesc\n"),
-        ["id|bigint", "name|character varying(20)", "price|numeric(10,2)", "made|timestamp without time zone", "flag|boolean"],
+        [
+            "id|bigint",
+            "name|character varying(20)",
+            "price|numeric(10,2)",
+            "made|timestamp without time zone",
+            "flag|boolean",
+        ],
     )
 
 

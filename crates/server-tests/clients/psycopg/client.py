@@ -11,8 +11,12 @@ def set_up(c):
     c.execute("DROP TABLE IF EXISTS psycopg_item")
     columns = ", ".join(f'"{name}" {kind}' for name, kind, _ in TYPES)
     c.execute(f"CREATE TABLE psycopg_type (k INTEGER PRIMARY KEY, {columns})")
-    c.execute("CREATE TABLE psycopg_item (id BIGINT PRIMARY KEY, name VARCHAR(20) NOT NULL, size INTEGER CONSTRAINT size_is_natural CHECK (size >= 0))")
-    c.cursor().executemany("INSERT INTO psycopg_item VALUES (%s, %s, %s)", [(i, f"name {i}", i % 10) for i in range(300)])
+    c.execute(
+        "CREATE TABLE psycopg_item (id BIGINT PRIMARY KEY, name VARCHAR(20) NOT NULL, size INTEGER CONSTRAINT size_is_natural CHECK (size >= 0))"
+    )
+    c.cursor().executemany(
+        "INSERT INTO psycopg_item VALUES (%s, %s, %s)", [(i, f"name {i}", i % 10) for i in range(300)]
+    )
 
 
 # Each module adds its checks.

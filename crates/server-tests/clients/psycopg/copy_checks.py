@@ -49,7 +49,9 @@ def copy_of_many_rows(c):
             for i in range(50_000):
                 copy.write_row((10_000 + i, "row", i))
         equal((cursor.statusmessage, cursor.rowcount), ("COPY 50000", 50_000))
-    equal(c.execute("SELECT count(*), sum(size) FROM psycopg_item WHERE id >= 10000").fetchone(), (50_000, 1_249_975_000))
+    equal(
+        c.execute("SELECT count(*), sum(size) FROM psycopg_item WHERE id >= 10000").fetchone(), (50_000, 1_249_975_000)
+    )
     with c.cursor().copy("COPY (SELECT id FROM psycopg_item WHERE id >= 10000) TO STDOUT") as copy:
         equal(sum(1 for _ in copy.rows()), 50_000)
     c.execute("DELETE FROM psycopg_item WHERE id >= 10000")

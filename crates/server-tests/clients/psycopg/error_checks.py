@@ -9,7 +9,12 @@ from checks import check, equal, raises
 # A statement, its state, and fields of its error. `at` is the text at its position.
 ERRORS = [
     ("INSERT INTO psycopg_item VALUES (1, 'again', 1)", "23505", {"table_name": "psycopg_item"}, None),
-    ("INSERT INTO psycopg_item VALUES (5000, NULL, 1)", "23502", {"table_name": "psycopg_item", "column_name": "name"}, None),
+    (
+        "INSERT INTO psycopg_item VALUES (5000, NULL, 1)",
+        "23502",
+        {"table_name": "psycopg_item", "column_name": "name"},
+        None,
+    ),
     ("INSERT INTO psycopg_item VALUES (5000, 'a', -1)", "23514", {"constraint_name": "size_is_natural"}, None),
     ("INSERT INTO psycopg_item VALUES (5000, 'longer than twenty characters', 1)", "22001", {}, None),
     ("SELECT * FROM psycopg_nothing", "42P01", {}, "psycopg_nothing"),

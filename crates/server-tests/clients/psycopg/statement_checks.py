@@ -11,7 +11,10 @@ from connections import connected
 
 @check
 def connection_facts(c):
-    facts = {name: c.info.parameter_status(name) for name in ("client_encoding", "standard_conforming_strings", "integer_datetimes")}
+    facts = {
+        name: c.info.parameter_status(name)
+        for name in ("client_encoding", "standard_conforming_strings", "integer_datetimes")
+    }
     equal(facts, {"client_encoding": "UTF8", "standard_conforming_strings": "on", "integer_datetimes": "on"})
     equal(c.info.server_version // 10000, 15)
     equal(c.info.transaction_status, Status.IDLE)
@@ -20,15 +23,24 @@ def connection_facts(c):
 @check
 def integers_of_each_size(c):
     for value in (1, 40_000, 2**40):
-        equal(c.execute("SELECT id FROM psycopg_item WHERE id = %s OR id = 7", (value,)).fetchall(), [(1,), (7,)] if value == 1 else [(7,)])
-    equal(type(raises(psycopg.Error, c.execute, "INSERT INTO psycopg_type (k) VALUES (%s)", (2**40,))).sqlstate, "22003")
+        equal(
+            c.execute("SELECT id FROM psycopg_item WHERE id = %s OR id = 7", (value,)).fetchall(),
+            [(1,), (7,)] if value == 1 else [(7,)],
+        )
+    equal(
+        type(raises(psycopg.Error, c.execute, "INSERT INTO psycopg_type (k) VALUES (%s)", (2**40,))).sqlstate, "22003"
+    )
 
 
 @check
 def description_of_a_result(c):
     cursor = c.execute("SELECT id, name, size, 1.5::NUMERIC(10,2) AS price FROM psycopg_item WHERE id = 1")
-    equal([(d.name, d.type_code) for d in cursor.description], [("id", 20), ("name", 1043), ("size", 23), ("price", 1700)])
-    equal((cursor.description[3].precision, cursor.description[3].scale, cursor.description[1].display_size), (10, 2, 20))
+    equal(
+        [(d.name, d.type_code) for d in cursor.description], [("id", 20), ("name", 1043), ("size", 23), ("price", 1700)]
+    )
+    equal(
+        (cursor.description[3].precision, cursor.description[3].scale, cursor.description[1].display_size), (10, 2, 20)
+    )
 
 
 @check
@@ -62,7 +74,9 @@ def on_conflict_and_returning(c):
 @check
 def executemany_with_returning(c):
     cursor = c.cursor()
-    cursor.executemany("INSERT INTO psycopg_item VALUES (%s, 'many', 1) RETURNING id", [(910,), (911,), (912,)], returning=True)
+    cursor.executemany(
+        "INSERT INTO psycopg_item VALUES (%s, 'many', 1) RETURNING id", [(910,), (911,), (912,)], returning=True
+    )
     found = [cursor.fetchone()[0]]
     while cursor.nextset():
         found.append(cursor.fetchone()[0])
@@ -121,18 +135,26 @@ def server_cursor_with_hold(c):
 
 @check
 def streamed_rows(c):
-    equal([row[0] for row in c.cursor().stream("SELECT id FROM psycopg_item WHERE id < %s ORDER BY id", (40,))], list(range(40)))
+    equal(
+        [row[0] for row in c.cursor().stream("SELECT id FROM psycopg_item WHERE id < %s ORDER BY id", (40,))],
+        list(range(40)),
+    )
 
 
 @check
 def streamed_rows_in_chunks(c):
-    equal([row[0] for row in c.cursor().stream("SELECT id FROM psycopg_item WHERE id < %s ORDER BY id", (40,), size=7)], list(range(40)))
+    equal(
+        [row[0] for row in c.cursor().stream("SELECT id FROM psycopg_item WHERE id < %s ORDER BY id", (40,), size=7)],
+        list(range(40)),
+    )
 
 
 @check
 def pipeline(c):
     with c.pipeline() as pipe:
-        cursors = [c.execute("INSERT INTO psycopg_item VALUES (%s, 'piped', 1) RETURNING id", (2000 + i,)) for i in range(200)]
+        cursors = [
+            c.execute("INSERT INTO psycopg_item VALUES (%s, 'piped', 1) RETURNING id", (2000 + i,)) for i in range(200)
+        ]
         pipe.sync()
         total = c.execute("SELECT count(*) FROM psycopg_item WHERE id >= 2000")
     equal([cursor.fetchone()[0] for cursor in cursors], list(range(2000, 2200)))
@@ -162,7 +184,11 @@ def pipeline_with_an_error(c):
 @check
 def notices(c):
     found = []
-    c.add_notice_handler(lambda n: found.append((n.severity_nonlocalized in ("NOTICE", "WARNING"), bool(n.message_primary), len(n.sqlstate))))
+    c.add_notice_handler(
+        lambda n: found.append(
+            (n.severity_nonlocalized in ("NOTICE", "WARNING"), bool(n.message_primary), len(n.sqlstate))
+        )
+    )
     if IS_SALTWING:
         c.execute("SET rows_warn = 1")
         c.execute("SELECT sum(size) FROM psycopg_item WHERE id >= 0").fetchone()
@@ -205,7 +231,15 @@ def prepared_statement_meets_another_definition(c):
 @check
 def session_statements(c):
     equal(c.execute("SHOW transaction_isolation").fetchone()[0] in ("read committed", "repeatable read"), True)
-    for statement in ("SET search_path = public", "SET application_name TO 'x'", "RESET ALL", "DISCARD ALL", "CLOSE ALL", "UNLISTEN *", "DEALLOCATE ALL"):
+    for statement in (
+        "SET search_path = public",
+        "SET application_name TO 'x'",
+        "RESET ALL",
+        "DISCARD ALL",
+        "CLOSE ALL",
+        "UNLISTEN *",
+        "DEALLOCATE ALL",
+    ):
         c.execute(statement)
     equal(c.execute("SHOW application_name").fetchone(), ("",))
     equal(c.execute("SHOW server_version_num").fetchone()[0][:2], "15")

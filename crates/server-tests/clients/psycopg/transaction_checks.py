@@ -75,7 +75,10 @@ def conflict_of_two_transactions(c):
             connection.execute("SELECT size FROM psycopg_item WHERE id = 5").fetchone()
         c.execute("UPDATE psycopg_item SET size = 5 WHERE id = 5")
         c.execute("COMMIT")
-        error = raises(psycopg.Error, lambda: (other.execute("UPDATE psycopg_item SET size = 5 WHERE id = 5"), other.execute("COMMIT")))
+        error = raises(
+            psycopg.Error,
+            lambda: (other.execute("UPDATE psycopg_item SET size = 5 WHERE id = 5"), other.execute("COMMIT")),
+        )
         equal(error.sqlstate, "40001")
 
 

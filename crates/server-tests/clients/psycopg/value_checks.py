@@ -18,16 +18,22 @@ def one_type(name, kind, values):
             c.execute("DELETE FROM psycopg_type WHERE k = %s", (key,))
             c.execute(f'INSERT INTO psycopg_type (k, "{name}") VALUES (%s, %s)', (key, parameter(name, value)))
             for is_binary in (False, True):
-                found = c.execute(f'SELECT "{name}" FROM psycopg_type WHERE k = %s', (key,), binary=is_binary).fetchone()[0]
+                found = c.execute(
+                    f'SELECT "{name}" FROM psycopg_type WHERE k = %s', (key,), binary=is_binary
+                ).fetchone()[0]
                 equal((is_binary, found), (is_binary, value))
             # The value as a binary parameter, which compares as equal.
             if name not in ("json", "words"):
-                c.execute(f'INSERT INTO psycopg_type (k, "{name}") VALUES (%s, %b)', (key + 100, parameter(name, value)))
+                c.execute(
+                    f'INSERT INTO psycopg_type (k, "{name}") VALUES (%s, %b)', (key + 100, parameter(name, value))
+                )
                 found = c.execute(f'SELECT "{name}" FROM psycopg_type WHERE k = %s', (key + 100,)).fetchone()[0]
                 equal(found, value)
                 c.execute("DELETE FROM psycopg_type WHERE k = %s", (key + 100,))
 
-    values_return.__name__ = "type_" + kind.lower().replace("(", "_").replace(",", "_").replace(")", "").replace("[]", "_array")
+    values_return.__name__ = "type_" + kind.lower().replace("(", "_").replace(",", "_").replace(")", "").replace(
+        "[]", "_array"
+    )
     check(values_return)
 
 

@@ -16,7 +16,7 @@ _checks = []
 
 
 def check(function):
-    """Makes a function a check, which is named after it. The name of its parameter, if it has one, is that of a resource of `run`."""
+    """Makes a function a check, which is named after it. Its parameter, if it has one, is named after a resource of `run`."""
     _checks.append(function)
     return function
 
@@ -58,7 +58,10 @@ def slow_query(table, key="id"):
 
 
 def run(**resources):
-    """Runs the checks in their order and ends the program. A resource is a function whose result is a context manager, which each check has for itself."""
+    """Runs the checks in their order and ends the program.
+
+    A resource is a function whose result is a context manager, which each check has for itself.
+    """
     is_well = True
     for function in _checks:
         name = function.__name__

@@ -92,7 +92,9 @@ def core_insert_many(c):
 
 @check
 def core_select(c):
-    query = sa.select(EVENT).where(EVENT.c.host == "h1", EVENT.c.at.between(instant(4), instant(10))).order_by(EVENT.c.at)
+    query = (
+        sa.select(EVENT).where(EVENT.c.host == "h1", EVENT.c.at.between(instant(4), instant(10))).order_by(EVENT.c.at)
+    )
     rows = c.execute(query).mappings().all()
     equal([row["size"] for row in rows], [4, 7, 10])
     equal(dict(rows[0]), {"host": "h1", "at": instant(4), "load": 1.0, "cost": Decimal("1.00"), "size": 4})
@@ -100,7 +102,12 @@ def core_select(c):
 
 @check
 def core_aggregate_and_subquery(c):
-    totals = sa.select(EVENT.c.host, sa.func.sum(EVENT.c.size).label("total")).where(EVENT.c.host >= "h").group_by(EVENT.c.host).subquery()
+    totals = (
+        sa.select(EVENT.c.host, sa.func.sum(EVENT.c.size).label("total"))
+        .where(EVENT.c.host >= "h")
+        .group_by(EVENT.c.host)
+        .subquery()
+    )
     rows = c.execute(sa.select(totals).where(totals.c.total > 140).order_by(totals.c.host)).all()
     equal(rows, [("h1", 145), ("h2", 155)])
 
@@ -133,7 +140,9 @@ def core_upsert(c):
 
 @check
 def streamed_result(c):
-    result = c.execution_options(yield_per=7).execute(sa.select(EVENT.c.size).where(EVENT.c.host >= "h").order_by(EVENT.c.size))
+    result = c.execution_options(yield_per=7).execute(
+        sa.select(EVENT.c.size).where(EVENT.c.host >= "h").order_by(EVENT.c.size)
+    )
     equal([row.size for row in result], list(range(30)))
 
 
@@ -162,12 +171,20 @@ def nested_transactions(c):
 
 @check
 def isolation_levels(c):
-    equal(c.execution_options(isolation_level="REPEATABLE READ").scalar(sa.text("SHOW transaction_isolation")), "repeatable read")
+    equal(
+        c.execution_options(isolation_level="REPEATABLE READ").scalar(sa.text("SHOW transaction_isolation")),
+        "repeatable read",
+    )
 
 
 @check
 def orm_unit_of_work(s):
-    s.add_all([Author(name="Ada", books=[Book(number=1, title="Notes", pages=66), Book(number=2, title="Letters")]), Author(name="Bob")])
+    s.add_all(
+        [
+            Author(name="Ada", books=[Book(number=1, title="Notes", pages=66), Book(number=2, title="Letters")]),
+            Author(name="Bob"),
+        ]
+    )
     s.commit()
     ada = s.scalars(sa.select(Author).where(Author.id >= 0, Author.name == "Ada")).one()
     equal([(b.number, b.title, b.pages) for b in ada.books], [(1, "Notes", 66), (2, "Letters", None)])
@@ -182,7 +199,9 @@ def orm_unit_of_work(s):
 
 @check
 def orm_eager_loading(s):
-    authors = s.scalars(sa.select(Author).where(Author.id >= 0).options(orm.selectinload(Author.books)).order_by(Author.id)).all()
+    authors = s.scalars(
+        sa.select(Author).where(Author.id >= 0).options(orm.selectinload(Author.books)).order_by(Author.id)
+    ).all()
     equal([(a.name, len(a.books)) for a in authors], [("Ada L.", 2), ("Bob", 0)])
     joined = sa.select(Author).where(Author.id >= 0).options(orm.joinedload(Author.books)).order_by(Author.id)
     equal([len(a.books) for a in s.scalars(joined).unique()], [2, 0])
@@ -238,7 +257,13 @@ def inspector_columns():
     columns = {column["name"]: column for column in sa.inspect(ENGINE).get_columns("sqlalchemy_event")}
     equal(list(columns), ["host", "at", "load", "cost", "size"])
     kinds = {name: str(column["type"].compile(ENGINE.dialect)) for name, column in columns.items()}
-    expected = {"host": "VARCHAR(30)", "at": "TIMESTAMP WITHOUT TIME ZONE", "load": "DOUBLE PRECISION", "cost": "NUMERIC(10, 2)", "size": "INTEGER"}
+    expected = {
+        "host": "VARCHAR(30)",
+        "at": "TIMESTAMP WITHOUT TIME ZONE",
+        "load": "DOUBLE PRECISION",
+        "cost": "NUMERIC(10, 2)",
+        "size": "INTEGER",
+    }
     equal(kinds, expected)
     equal({name for name, column in columns.items() if column["nullable"]}, {"load", "cost"})
     equal("1" in columns["cost"]["default"], True)
@@ -253,7 +278,10 @@ def inspector_primary_keys():
 
 @check
 def inspector_indexes():
-    indexes = {index["name"]: (index["column_names"], index["unique"]) for index in sa.inspect(ENGINE).get_indexes("sqlalchemy_event")}
+    indexes = {
+        index["name"]: (index["column_names"], index["unique"])
+        for index in sa.inspect(ENGINE).get_indexes("sqlalchemy_event")
+    }
     equal(indexes, {"sqlalchemy_event_size_host": (["size", "host"], False), "sqlalchemy_event_load": (["load"], True)})
 
 

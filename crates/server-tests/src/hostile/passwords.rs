@@ -36,8 +36,8 @@ pub async fn attack(target: &Target) -> Result<(), TestError> {
     ensure(guesses >= u32::from(GUESSERS), || format!("only {guesses} guesses were answered"))
 }
 
-/// A wrong password takes as long as a user who is not there: the medians of both differ by less than a half. Each pair of logins comes from an address that has not failed before, so that
-/// no answer is delayed.
+/// A wrong password takes as long as a user who is not there: the medians of both differ by less than a half. Each pair of logins comes
+/// from an address that has not failed before, so that no answer is delayed.
 pub async fn times(target: &Target) -> Result<(), TestError> {
     let known = Target { password: "wrong".to_owned(), ..target.clone() };
     let unknown = Target { user: "nobody at all".to_owned(), ..known.clone() };

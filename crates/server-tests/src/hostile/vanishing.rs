@@ -19,7 +19,8 @@ const IDLE_CONNECTIONS: u64 = 300;
 const IDLE_BYTES_MAX: u64 = 200_000;
 
 /// A result of eight billion rows.
-const ENDLESS: &str = "SELECT a.id, b.size, 'some text that fills the buffers of the socket' FROM hostile_row a, hostile_row b, hostile_row c, hostile_row d \
+const ENDLESS: &str = "SELECT a.id, b.size, 'some text that fills the buffers of the socket' \
+    FROM hostile_row a, hostile_row b, hostile_row c, hostile_row d \
     WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0";
 /// A statement that runs for minutes without a row.
 const SILENT: &str = "SELECT count(*) FROM hostile_row a, hostile_row b, hostile_row c, hostile_row d \
@@ -57,8 +58,8 @@ pub fn without_a_login_they_end(target: &Target) -> Result<(), TestError> {
     ensure(took < LOGIN_TIMEOUT + STAY, || format!("they ended after {took:?}"))
 }
 
-/// Clients that are gone while their statement runs, while rows are sent, in a transaction, and in a COPY. The statements of a client that does not read, and is gone,
-/// end as well: who calls this looks at the sessions.
+/// Clients that are gone while their statement runs, while rows are sent, in a transaction, and in a COPY. Their sessions must end, too:
+/// the caller looks at these.
 pub fn vanished(target: &Target) -> Result<(), TestError> {
     for _ in 0..CONNECTIONS / 5 {
         for statements in

@@ -41,8 +41,8 @@ impl EventTable {
         account * 7 + id
     }
 
-    /// Makes the table anew on a server, and fills it by one COPY, whose time is measured: from its statement to the answer that all rows are written. Then the
-    /// server may put the rows in order.
+    /// Makes the table anew on a server, and fills it by one COPY, whose time is measured: from its statement to the answer that all rows
+    /// are written. Then the server may put the rows in order.
     ///
     /// # Errors
     /// A statement fails.

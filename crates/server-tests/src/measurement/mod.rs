@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Each measurement is a task with a number of connections. Every connection runs the task's statement again as soon as it has its answer, for
-//! some seconds; then comes the next server, then the first one again. So a machine that gets slower meanwhile is unfair to none of them. Each answer is checked: a server
-//! that is fast and wrong ends the measurement.
+//! some seconds; then comes the next server, then the first one again. So a machine that gets slower meanwhile is unfair to none of them.
+//! Each answer is checked: a server that is fast and wrong ends the measurement.
 //!
 //! Servers must be on this machine.
 

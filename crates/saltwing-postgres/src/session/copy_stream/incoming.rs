@@ -31,13 +31,13 @@ impl PostgresSession {
     /// Runs a COPY FROM STDIN in a format of PostgreSQL. All that does not need rows is checked before the client is told to send them.
     pub(super) async fn copy_in(&mut self, statement: &StatementText, copy: &CopyFrom) -> Result<(), Failure> {
         let mut supervision = self.begin_copy(statement);
-        let connection = self.session.connection().clone();
+        let connection = self.connection.clone();
         let opened = supervise(&mut self.wire, &supervision.running, Loading::open(&connection, copy)).await?;
         let opened = opened.map_err(|failed| Failure::from(error_info(&failed, None)));
         let (loading, columns) = supervision.note(opened)?;
         let count = i16::try_from(columns.len()).map_err(|_| error("54011", "COPY has more than 32767 columns"))?;
         let reader = RowReader::new(&copy.format, &copy.table.sql, columns);
-        let reader = supervision.note(reader.map_err(|failed| pgwire::error::ErrorInfo::from(failed).into()))?;
+        let reader = supervision.note(reader.map_err(|failed| Box::<pgwire::error::ErrorInfo>::from(failed).into()))?;
         let code = reader.value_format().code();
         let formats = vec![code; usize::try_from(count).unwrap_or_default()];
         self.wire.put(&Message::CopyInResponse(CopyInResponse::new(i8::from(code == 1), count, formats)))?;
@@ -158,7 +158,7 @@ impl Incoming<'_> {
     /// Decodes rows until the part is full or their bytes have not come.
     fn decode(&mut self) -> Result<Needs, Failure> {
         while !self.part.is_full() {
-            match self.reader.next().map_err(pgwire::error::ErrorInfo::from)? {
+            match self.reader.next().map_err(Box::<pgwire::error::ErrorInfo>::from)? {
                 NextRow::Row(row) => self.part.add(row, self.reader.line()),
                 NextRow::NeedsInput => return Ok(Needs::Input),
                 NextRow::End => return Ok(Needs::Nothing),

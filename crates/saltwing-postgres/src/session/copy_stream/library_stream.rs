@@ -31,7 +31,7 @@ impl PostgresSession {
         // The columns are in the data.
         self.wire.put(&Message::CopyInResponse(CopyInResponse::new(format, 0, Vec::new())))?;
         supervision.flush(&mut self.wire).await?;
-        let connection = self.session.connection().clone();
+        let connection = self.connection.clone();
         let (writer, reader) = byte_pipe();
         let mut call = Call::new(connection.copy_from_reader(&statement.text, reader));
         let received = receive(&mut self.wire, &mut supervision, &mut call, writer).await;
@@ -53,7 +53,7 @@ impl PostgresSession {
     /// Runs a COPY TO STDOUT by the library.
     pub(super) async fn copy_out_by_library(&mut self, statement: &StatementText) -> Result<(), Failure> {
         let (mut supervision, format) = self.checked(statement).await?;
-        let connection = self.session.connection().clone();
+        let connection = self.connection.clone();
         let (writer, reader) = byte_pipe();
         let mut call = Call::new(connection.copy_to_writer(&statement.text, (), writer));
         let sent = send(&mut self.wire, &mut supervision, &mut call, (&reader, format)).await;
@@ -73,7 +73,7 @@ impl PostgresSession {
 
     /// Checks a COPY before its stream begins; gives the format of its bytes, as the protocol has it.
     async fn checked(&mut self, statement: &StatementText) -> Result<(Supervision, i8), Failure> {
-        let connection = self.session.connection().clone();
+        let connection = self.connection.clone();
         let mut supervision = self.begin_copy(statement);
         let prepared = supervise(&mut self.wire, &supervision.running, connection.prepare(&statement.text)).await?;
         let prepared = prepared.map_err(|failed| Failure::from(statement.failed(&failed)));

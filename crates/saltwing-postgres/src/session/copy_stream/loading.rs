@@ -109,7 +109,7 @@ impl From<Error> for LoadError {
 
 impl LoadError {
     /// The error for the client, with its place in the data for the table.
-    pub(super) fn info(&self, table: &str) -> ErrorInfo {
+    pub(super) fn info(&self, table: &str) -> Box<ErrorInfo> {
         let mut info = error_info(&self.error, None);
         // The number of the row means nothing to the client, who knows its line.
         if let (Some((_, text)), Some(_)) = (numbered(&info.message), self.line) {

@@ -57,7 +57,7 @@ impl PostgresSession {
 
     /// Prepares the query for the rows of a table. It names the whole table, so the guard lets it read all of it.
     async fn prepare_table(&mut self, statement: &StatementText, table: &CopyTable) -> Result<Prepared, Failure> {
-        let connection = self.session.connection().clone();
+        let connection = self.connection.clone();
         let mut supervision = self.begin_copy(statement);
         let columns = supervise_read(&mut self.wire, &supervision.running, columns_of(&connection, table)).await?;
         let columns = columns.map_err(|failed| Failure::from(error_info(&failed, None)));
