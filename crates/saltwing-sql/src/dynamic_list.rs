@@ -91,6 +91,8 @@ pub(crate) fn rewrite(
     if !tokens.iter().any(|token| matches!(&token.token, Token::Word(word) if may_have(word))) {
         return Ok(());
     }
+    // EXPLAIN may stand before it.
+    let is_copy = tokens.iter().take(2).any(|token| matches!(&token.token, Token::Word(word) if is_word(word, "COPY")));
     // For each open bracket, whether tables may follow a comma.
     let (mut lists_tables, mut index, mut merges) = (vec![false], 0, false);
     while index < tokens.len() {
@@ -111,7 +113,10 @@ pub(crate) fn rewrite(
             }
             _ => {}
         }
+        // A file or STDIN follows the FROM of a COPY, and options follow it. Queries of a COPY are in brackets.
+        let is_source = is_copy && lists_tables.len() == 1;
         if names_table
+            && !is_source
             && let Some(list) = list_after(tokens, index + 1)
             && let (Some(listed), Some(places)) = (tokens.get(list.clone()), ranges.get(list.clone()))
             && let (Some(first), Some(last)) = (listed.first(), listed.last())
@@ -127,6 +132,10 @@ pub(crate) fn rewrite(
         index += 1;
     }
     Ok(())
+}
+
+fn is_word(word: &Word, text: &str) -> bool {
+    word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text)
 }
 
 fn is_keyword(word: &Word, keyword: Keyword) -> bool {

@@ -80,6 +80,7 @@ pub fn properties(sql: &str, dialect: Dialect) -> Result<StatementProperties, Er
 /// use saltwing::syntax::{CopyStream, copy_stream};
 ///
 /// assert_eq!(copy_stream("COPY t FROM STDIN", Dialect::Saltwing), Some(CopyStream::Stdin));
+/// assert_eq!(copy_stream("COPY t FROM STDIN (FORMAT json)", Dialect::Saltwing), Some(CopyStream::Stdin));
 /// assert_eq!(copy_stream("COPY t TO 'rows.csv'", Dialect::Saltwing), None);
 /// ```
 pub fn copy_stream(sql: &str, dialect: Dialect) -> Option<CopyStream> {

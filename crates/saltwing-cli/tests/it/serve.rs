@@ -24,7 +24,7 @@ struct Process {
 impl Process {
     /// Starts `saltwing serve` on free ports, and waits until it listens.
     fn start(args: &[&str]) -> Self {
-        Self::of(command(&[&["serve"], args, &FREE_PORTS].concat()))
+        Self::of(command(&[&["serve"][..], args, &FREE_PORTS].concat()))
     }
 
     fn of(mut command: Command) -> Self {
@@ -97,7 +97,7 @@ impl Drop for Process {
 
 /// The command's output, which must end by itself.
 fn refused(args: &[&str]) -> (String, Option<i32>) {
-    let output = run(&[&["serve"], args].concat());
+    let output = run(&[&["serve"][..], args].concat());
     assert_eq!(output.out, "");
     (output.err, output.code)
 }

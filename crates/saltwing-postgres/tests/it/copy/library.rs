@@ -38,7 +38,7 @@ async fn its_errors_end_the_stream() {
     let server = Server::start().await;
     server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)");
     let mut raw = Raw::log_in(&server).await;
-    for sql in ["COPY missing FROM STDIN WITH (FORMAT json)", "COPY missing TO STDOUT (FORMAT json)"] {
+    for sql in ["COPY missing FROM STDIN (FORMAT json)", "COPY missing TO STDOUT (FORMAT json)"] {
         let (_, messages) = copy_out(&mut raw, sql).await;
         assert_eq!((kinds(&messages).as_str(), first_state(&messages).as_str()), ("EZ", "42P01"), "{sql}");
     }
