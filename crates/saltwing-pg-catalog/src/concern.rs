@@ -11,7 +11,7 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::{Parser, ParserError};
 
 use crate::pg_type::PgType;
-use crate::relations::{INFORMATION_SCHEMA_NAME, PG_CATALOG_NAME, relation};
+use crate::relations::{INFORMATION_SCHEMA_NAME, PG_CATALOG_NAME, relation_named};
 use crate::translation::{is_catalog_function, is_session_function};
 
 /// Queries and brackets inside each other that a text may have.
@@ -108,7 +108,7 @@ fn calls_for_catalog(sql: &str) -> bool {
 fn names_catalog(sql: &str) -> bool {
     words(sql).any(|word| {
         let lower = word.to_ascii_lowercase();
-        lower == PG_CATALOG_NAME || relation(PG_CATALOG_NAME, &lower).is_some()
+        lower == PG_CATALOG_NAME || relation_named(PG_CATALOG_NAME, &lower).is_some()
     })
 }
 
@@ -162,7 +162,7 @@ impl Names {
             Some(_) => false,
             None => {
                 self.reads_foreign = true;
-                relation(PG_CATALOG_NAME, own).is_some()
+                relation_named(PG_CATALOG_NAME, own).is_some()
             }
         };
         self.reads_catalog |= is_catalog;

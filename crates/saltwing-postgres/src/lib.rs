@@ -27,68 +27,13 @@ mod error_fields;
 mod login;
 mod messages;
 mod ready;
+mod server;
 mod session;
 mod session_statement;
 mod settings;
+mod tls;
 mod values;
 mod wire;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-
-use saltwing_pg_catalog::PgCatalog;
-use saltwing_sessions::{Phase, Sessions};
-use tokio::net::TcpStream;
-use tokio::sync::watch;
-use tokio_rustls::rustls::ServerConfig;
-
-/// How long a session has for its farewell after its statement was cancelled at the end of the process.
-const FAREWELL: Duration = Duration::from_millis(700);
-
-/// The Postgres protocol over the sessions of a process. Cheap to clone.
-#[derive(Clone)]
-pub struct Postgres {
-    sessions: Sessions,
-    catalog: Arc<PgCatalog>,
-    tls: Option<TlsConfig>,
-}
-
-/// TLS of the connections.
-#[derive(Clone)]
-pub struct TlsConfig {
-    /// The certificate and its key. New connections take the present value.
-    pub current: watch::Receiver<Arc<ServerConfig>>,
-    /// Whether a connection without TLS is refused.
-    pub is_required: bool,
-}
-
-impl Postgres {
-    /// The protocol over these sessions.
-    pub fn new(sessions: Sessions, tls: Option<TlsConfig>) -> Self {
-        let catalog = Arc::new(PgCatalog::new(sessions.database()));
-        Self { sessions, catalog, tls }
-    }
-
-    /// Serves a connection until it ends: because the client closes it, is refused or idle for too long, or because the process ends.
-    pub async fn serve(&self, stream: TcpStream, peer: SocketAddr) {
-        let session = async {
-            if let Some(logged_in) = login::log_in(&self.sessions, self.tls.as_ref(), stream, peer).await {
-                session::serve(&self.sessions, self.catalog.clone(), logged_in).await;
-            }
-        };
-        tokio::select! {
-            biased;
-            () = session => {}
-            // A client that does not read its last messages is not waited for.
-            () = end_of_farewell(self.sessions.phase()) => {}
-        }
-    }
-}
-
-/// Ends when the process cannot wait for its sessions any longer.
-async fn end_of_farewell(mut phase: watch::Receiver<Phase>) {
-    // The sender lives as long as the sessions.
-    let _ = phase.wait_for(|phase| *phase == Phase::Cancelling).await;
-    tokio::time::sleep(FAREWELL).await;
-}
+pub use server::Postgres;
+pub use tls::TlsConfig;

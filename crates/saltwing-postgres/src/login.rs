@@ -9,13 +9,13 @@ use pgwire::error::{ErrorInfo, PgWireError};
 use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::response::{GssEncResponse, SslResponse};
 use pgwire::messages::startup::{Authentication, NegotiateProtocolVersion};
-use saltwing_sessions::{Arrival, Login, Protocol, Refusal, Session, Sessions};
+use saltwing_sessions::{Arrival, Login, Phase, Protocol, Refusal, Session, Sessions};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use crate::TlsConfig;
 use crate::error_fields::refusal_info;
 use crate::messages::{error_response, fatal};
+use crate::tls::TlsConfig;
 use crate::wire::{Frontend, MalformedMessage, StartupPacket, StartupParameters, Transport, Wire, WireFailure};
 
 /// The first byte of a TLS handshake.
@@ -78,9 +78,13 @@ pub(crate) async fn log_in(
     let arrival = sessions.arrive(Protocol::Postgres, Some(peer));
     let timeout = if arrival.is_ok() { sessions.limits().login_timeout } else { REFUSED_TIMEOUT };
     let message_bytes_max = sessions.limits().message_bytes_max;
-    let mut wire = match tokio::time::timeout(timeout, open(tls, stream, message_bytes_max)).await {
-        Ok(wire) => wire?,
-        Err(_) => return None,
+    let mut phase = sessions.phase();
+    let is_admitted = arrival.is_ok();
+    let mut wire = tokio::select! {
+        biased;
+        wire = tokio::time::timeout(timeout, open(tls, stream, message_bytes_max)) => wire.ok()??,
+        // A client that has sent nothing is not waited for at the end of the process.
+        _ = phase.wait_for(|phase| *phase != Phase::Serving), if is_admitted => return None,
     };
     let logged_in = async {
         let start = first_packet(sessions, &mut wire, tls).await;
@@ -89,7 +93,15 @@ pub(crate) async fn log_in(
         let login = authenticate(sessions, &mut wire, &arrival, &parameters).await?;
         Ok((arrival.log_in(login)?, parameters, minor))
     };
-    let failure = match tokio::time::timeout(timeout, logged_in).await {
+    let bounded = async {
+        tokio::select! {
+            biased;
+            logged_in = tokio::time::timeout(timeout, logged_in) => logged_in,
+            // Nor is one in the middle of its login.
+            _ = phase.wait_for(|phase| *phase != Phase::Serving) => Ok(Err(Refusal::ShuttingDown.into())),
+        }
+    };
+    let failure = match bounded.await {
         Ok(Ok((session, parameters, minor))) => return Some(LoggedIn { wire, session, parameters, minor }),
         Ok(Err(failure)) => failure,
         Err(_) => LoginFailure::Refused(fatal("08006", "the login took too long")),

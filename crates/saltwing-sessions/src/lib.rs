@@ -8,7 +8,10 @@
 //! |---|---|
 //! | `limits` | the limits of a server, with their defaults |
 //! | `sessions` | the sessions of a process: admission, list, cancellation, stop |
-//! | `session` | one session and its running statement |
+//! | `registry` | counted places, and the list of sessions |
+//! | `session` | one session |
+//! | `shared` | the part of a session that other tasks see, and its running statement |
+//! | `login` | users and protocols of sessions |
 //! | `failed_logins` | how long a client waits that has guessed passwords |
 //! | `refusal` | why a connection gets no session |
 //! | `phase` | how far the end of the process is |
@@ -22,13 +25,18 @@
 
 mod failed_logins;
 mod limits;
+mod login;
 mod phase;
 mod refusal;
+mod registry;
 mod session;
 mod sessions;
+mod shared;
 
 pub use limits::Limits;
+pub use login::{Login, Protocol};
 pub use phase::Phase;
 pub use refusal::Refusal;
-pub use session::{RunningStatement, Session, SessionInfo, StatementInfo};
-pub use sessions::{Arrival, Login, Protocol, Sessions};
+pub use session::Session;
+pub use sessions::{Arrival, Sessions};
+pub use shared::{RunningStatement, SessionInfo, StatementInfo};

@@ -1,6 +1,5 @@
 //! The sessions of a process.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -11,68 +10,17 @@ use saltwing::{Connection, Database, Error, ErrorCode};
 use tokio::sync::watch;
 
 use crate::failed_logins::FailedLogins;
-use crate::session::{Session, SessionInfo, Shared};
-use crate::{Limits, Phase, Refusal};
-
-/// The protocol of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// PostgreSQL's.
-    Postgres,
-    /// Avatica's, of Phoenix Query Server.
-    Avatica,
-    /// HTTP of the console.
-    Http,
-}
-
-impl Protocol {
-    /// Its word in logs, metrics and lists.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Postgres => "postgres",
-            Self::Avatica => "avatica",
-            Self::Http => "http",
-        }
-    }
-}
-
-/// The user of a session after the login.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Login {
-    /// The owner of a database without users: every client is.
-    Owner {
-        /// The name that the client gave.
-        name: String,
-    },
-    /// A user of the database, whose password was right.
-    User(String),
-}
-
-impl Login {
-    /// The name of the user.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Owner { name } | Self::User(name) => name,
-        }
-    }
-}
+use crate::limits::Limits;
+use crate::login::{Login, Protocol};
+use crate::phase::Phase;
+use crate::refusal::Refusal;
+use crate::registry::{Place, Registry};
+use crate::session::Session;
+use crate::shared::{SessionInfo, Shared, secret};
 
 /// The sessions of a process over one database. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions(pub(crate) Arc<Registry>);
-
-pub(crate) struct Registry {
-    database: Database,
-    limits: Limits,
-    phase: watch::Sender<Phase>,
-    connections: AtomicUsize,
-    /// Those after the login, by number.
-    sessions: Mutex<HashMap<u32, Weak<Shared>>>,
-    of_users: Mutex<HashMap<String, usize>>,
-    next_id: AtomicU32,
-    failed_logins: FailedLogins,
-    requires_users: AtomicBool,
-}
 
 impl Sessions {
     /// No sessions yet.
@@ -208,68 +156,6 @@ impl Sessions {
     }
 }
 
-/// A counted connection; dropping it gives the place back.
-pub(crate) struct Place {
-    registry: Arc<Registry>,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.registry.connections.fetch_sub(1, SeqCst);
-    }
-}
-
-/// A counted connection of a user; dropping it gives the place back.
-pub(crate) struct UserPlace {
-    registry: Arc<Registry>,
-    user: String,
-}
-
-impl Drop for UserPlace {
-    fn drop(&mut self) {
-        let mut of_users = self.registry.of_users.lock();
-        if let Some(count) = of_users.get_mut(&self.user) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                of_users.remove(&self.user);
-            }
-        }
-    }
-}
-
-impl Registry {
-    fn user_place(self: &Arc<Self>, user: &str) -> Result<UserPlace, Refusal> {
-        let key = user.to_lowercase();
-        let max = self.limits.connections_per_user_max;
-        let mut of_users = self.of_users.lock();
-        let count = of_users.entry(key.clone()).or_insert(0);
-        if *count >= max {
-            return Err(Refusal::TooManyOfUser { user: user.to_owned(), max });
-        }
-        *count += 1;
-        Ok(UserPlace { registry: self.clone(), user: key })
-    }
-
-    /// Lists a session under a number that no other one has.
-    fn enlist(&self, make: impl FnOnce(u32) -> Arc<Shared>) -> Arc<Shared> {
-        let mut sessions = self.sessions.lock();
-        let id = loop {
-            // Clients read it as a signed number; 0 means none.
-            let id = self.next_id.fetch_add(1, SeqCst) & 0x7fff_ffff;
-            if id != 0 && !sessions.contains_key(&id) {
-                break id;
-            }
-        };
-        let session = make(id);
-        sessions.insert(id, Arc::downgrade(&session));
-        session
-    }
-
-    pub(crate) fn remove(&self, id: u32) {
-        self.sessions.lock().remove(&id);
-    }
-}
-
 /// A connection before its login.
 pub struct Arrival {
     place: Place,
@@ -340,7 +226,7 @@ impl Arrival {
         if let Some(peer) = self.peer {
             registry.failed_logins.forget(peer.ip());
         }
-        let secret = crate::session::secret()?;
+        let secret = secret()?;
         let shared = registry.enlist(|id| {
             Arc::new(Shared::new(
                 id,

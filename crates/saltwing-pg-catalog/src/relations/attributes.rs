@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, row};
 use super::object_text::default_text;
-use super::relation::Entry;
+use super::relation::{Entry, visible};
 use crate::CatalogError;
 use crate::definitions::{Column, Definitions, IndexPart, Table, attrdef_oid, key_index_oid};
 use crate::pg_type::{PgType, of_column};
@@ -156,7 +156,7 @@ fn attributes(definitions: &Definitions) -> Result<Vec<Attribute>, CatalogError>
         let columns = columns.iter().zip(1..);
         attributes.extend(columns.map(|((name, ty), number)| Attribute::plain(sequence.oid, name, number, *ty)));
     }
-    for relation in super::RELATIONS.iter().filter(|relation| !relation.is_internal()) {
+    for relation in visible() {
         let columns = relation.attributes.iter().zip(1..);
         attributes
             .extend(columns.map(|(column, number)| Attribute::plain(relation.oid, column.name, number, column.ty)));

@@ -1,7 +1,7 @@
 //! `pg_class`: tables, views, indexes, sequences, and the relations of the catalog themselves.
 
 use super::cells::{Cell, row};
-use super::relation::{Entry, INFORMATION_SCHEMA_NAME};
+use super::relation::{Entry, INFORMATION_SCHEMA_NAME, visible};
 use crate::definitions::{
     AclEntry, Definitions, INFORMATION_SCHEMA, OWNER, PG_CATALOG, Size, acl_entries, key_index_oid,
 };
@@ -137,7 +137,7 @@ pub(super) fn classes(definitions: &Definitions) -> Vec<Class<'_>> {
         size: Size { rows: 1, bytes: 0 },
         ..of_index(namespace(&sequence.schema), &sequence.schema)
     }));
-    classes.extend(super::RELATIONS.iter().filter(|relation| !relation.is_internal()).map(|relation| {
+    classes.extend(visible().map(|relation| {
         let is_information = relation.schema == INFORMATION_SCHEMA_NAME;
         Class {
             oid: relation.oid,

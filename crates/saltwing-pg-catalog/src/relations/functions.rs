@@ -3,10 +3,12 @@
 use super::cells::{Cell, row};
 use super::object_text::{function_arguments, quoted};
 use super::relation::Entry;
-use super::types::INTERNAL_LANGUAGE;
 use crate::CatalogError;
 use crate::definitions::{Definitions, Function, OWNER, PG_CATALOG};
 use crate::pg_type::{BUILT_IN, PgType, format_type};
+
+/// The language of built-in functions.
+pub(super) const INTERNAL_LANGUAGE: u32 = 12;
 
 /// The number of the function that reads arrays, by which clients know types of arrays.
 const ARRAY_IN: u32 = 750;

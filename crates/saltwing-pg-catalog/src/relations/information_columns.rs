@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, row};
 use super::object_text::{default_text, sequence_of};
-use super::relation::Entry;
+use super::relation::{Entry, visible};
 use crate::definitions::{Column, Definitions, Table};
 use crate::pg_type::{PgType, format_type, of_column};
 
@@ -22,7 +22,7 @@ pub(super) static RELATIONS: &[Entry] = &[Entry::information(
             .tables
             .iter()
             .flat_map(|table| table.columns.iter().map(move |column| column_row(definitions, table, column)));
-        let of_catalog = super::RELATIONS.iter().filter(|relation| !relation.is_internal()).flat_map(|relation| {
+        let of_catalog = visible().flat_map(|relation| {
             let columns = relation.attributes.iter().zip(1..);
             columns.map(move |(column, place)| {
                 let facts = [&definitions.database, relation.schema, relation.name, column.name];

@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, row};
 use super::information_columns::yes_or_no;
-use super::relation::Entry;
+use super::relation::{Entry, visible};
 use crate::definitions::{Sequence, Table};
 
 pub(super) static RELATIONS: &[Entry] = &[
@@ -32,7 +32,7 @@ pub(super) static RELATIONS: &[Entry] = &[
                 let kind = if table.view.is_some() { "VIEW" } else { "BASE TABLE" };
                 row(&table.schema, &table.name, kind, table.view.as_ref().is_none_or(|view| view.is_updatable))
             });
-            let catalog = super::RELATIONS.iter().filter(|relation| !relation.is_internal()).map(|relation| {
+            let catalog = visible().map(|relation| {
                 row(relation.schema, relation.name, if relation.kind == 'r' { "BASE TABLE" } else { "VIEW" }, false)
             });
             Ok(own.chain(catalog).collect())

@@ -1,7 +1,7 @@
 //! The views of `pg_catalog` over its tables: `pg_tables`, `pg_views`, `pg_sequences`; and `pg_sequence`.
 
 use super::cells::{Cell, row};
-use super::relation::{Entry, Relation};
+use super::relation::{Entry, Relation, visible};
 use crate::definitions::{Definitions, OWNER, Sequence, Table};
 use crate::pg_type::PgType;
 
@@ -82,7 +82,7 @@ pub(super) static RELATIONS: &[Entry] = &[
 
 /// The relations of the catalog of one kind.
 fn of_catalog(kind: char) -> impl Iterator<Item = &'static Relation> {
-    super::RELATIONS.iter().filter(move |relation| !relation.is_internal() && relation.kind == kind)
+    visible().filter(move |relation| relation.kind == kind)
 }
 
 /// The sequences of identity columns hang on these.

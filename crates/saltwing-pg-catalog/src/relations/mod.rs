@@ -35,6 +35,8 @@ mod types;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use self::relation::ALL;
+
 pub(crate) use self::cells::Cell;
 pub(crate) use self::classes::class_names;
 pub(crate) use self::descriptions::descriptions;
@@ -44,7 +46,11 @@ pub(crate) use self::relation::{Attribute, INFORMATION_SCHEMA_NAME, PG_CATALOG_N
 pub(crate) use self::roles::DATABASE;
 
 /// All relations.
-pub(crate) static RELATIONS: LazyLock<Vec<Relation>> = LazyLock::new(|| {
+pub(crate) fn relations() -> &'static [Relation] {
+    ALL.get_or_init(all)
+}
+
+fn all() -> Vec<Relation> {
     let entries = [
         namespaces::RELATIONS,
         roles::RELATIONS,
@@ -70,14 +76,14 @@ pub(crate) static RELATIONS: LazyLock<Vec<Relation>> = LazyLock::new(|| {
         empty_statistics::RELATIONS,
     ];
     entries.into_iter().flatten().enumerate().map(|(place, entry)| Relation::new(entry, place)).collect()
-});
+}
 
 /// The relations by schema and name.
 static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Relation>> =
-    LazyLock::new(|| RELATIONS.iter().map(|relation| ((relation.schema, relation.name), relation)).collect());
+    LazyLock::new(|| relations().iter().map(|relation| ((relation.schema, relation.name), relation)).collect());
 
 /// The relation of this schema and name, both in lower case.
-pub(crate) fn relation(schema: &str, name: &str) -> Option<&'static Relation> {
+pub(crate) fn relation_named(schema: &str, name: &str) -> Option<&'static Relation> {
     BY_NAME.get(&(schema, name)).copied()
 }
 
@@ -90,10 +96,10 @@ mod tests {
     #[test]
     fn each_relation_has_a_name_and_a_number_of_its_own() {
         let mut oids = HashSet::new();
-        for relation in RELATIONS.iter() {
+        for relation in relations() {
             assert!(oids.insert(relation.oid), "{}", relation.name);
             assert!(!relation.attributes.is_empty(), "{}", relation.name);
         }
-        assert_eq!(BY_NAME.len(), RELATIONS.len());
+        assert_eq!(BY_NAME.len(), relations().len());
     }
 }

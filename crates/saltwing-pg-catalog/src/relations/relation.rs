@@ -1,5 +1,7 @@
 //! The form of a relation.
 
+use std::sync::OnceLock;
+
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -17,6 +19,15 @@ pub(crate) const INFORMATION_SCHEMA_NAME: &str = "information_schema";
 
 /// The schema of relations that only rewritten queries name.
 pub(crate) const INTERNAL_NAME: &str = "internal";
+
+/// All relations, in the order of their entries. The list of the modules' entries fills it.
+pub(super) static ALL: OnceLock<Vec<Relation>> = OnceLock::new();
+
+/// The relations that clients see. Rows of relations call it, so the list is there: a relation comes from it.
+pub(super) fn visible() -> impl Iterator<Item = &'static Relation> {
+    debug_assert!(ALL.get().is_some(), "rows are made of a relation that no list has");
+    ALL.get().into_iter().flatten().filter(|relation| !relation.is_internal())
+}
 
 /// The first number of relations whose number in PostgreSQL nobody knows by heart.
 const OTHER_RELATIONS: u32 = 12_000;

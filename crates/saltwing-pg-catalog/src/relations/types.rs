@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, row};
 use super::classes::{BTREE, HEAP};
-use super::functions::Conversion;
+use super::functions::{Conversion, INTERNAL_LANGUAGE};
 use super::relation::Entry;
 use crate::definitions::{OWNER, PG_CATALOG};
 use crate::pg_type::{BUILT_IN, BuiltIn, PgType};
@@ -11,8 +11,6 @@ use crate::pg_type::{BUILT_IN, BuiltIn, PgType};
 pub(super) const OPERATOR_CLASS: u32 = 9_001;
 /// The family of this class.
 const OPERATOR_FAMILY: u32 = 9_002;
-/// The language of built-in functions.
-pub(super) const INTERNAL_LANGUAGE: u32 = 12;
 
 pub(super) static RELATIONS: &[Entry] = &[
     Entry::table(

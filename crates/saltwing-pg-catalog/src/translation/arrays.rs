@@ -6,10 +6,11 @@ use sqlparser::ast::{
 };
 
 use super::build::{self, call, cast, take, text};
+use super::casts;
 use super::queries::Place;
 use super::scope::{Output, Scope, Type};
 use super::set_returning::parsed;
-use super::{Translator, casts, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::PgType;
 

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, TableAlias, TableAliasColumnDef, Value,
+    FunctionArguments, Ident, ObjectName, TableAlias, TableAliasColumnDef, TableFactor, Value,
 };
 
 /// A name in quotes. A quote inside, which no name of the catalog has, is shown as another sign.
@@ -98,4 +98,33 @@ pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
 /// The expression in the place of another one, which is taken out.
 pub(super) fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, null())
+}
+
+/// A condition beside another one.
+pub(super) fn and(condition: &mut Option<Expr>, other: Expr) {
+    *condition = Some(match condition.take() {
+        Some(condition) => binary(nested(condition), sqlparser::ast::BinaryOperator::And, nested(other)),
+        None => other,
+    });
+}
+
+/// Identifiers of a list, each as it is meant.
+pub(super) fn folded_all(idents: &[Ident]) -> Vec<String> {
+    idents.iter().map(folded).collect()
+}
+
+/// A table of the catalog's database.
+pub(super) fn table_factor(table: &str, alias: Option<TableAlias>) -> TableFactor {
+    TableFactor::Table {
+        name: ObjectName::from(vec![name(table)]),
+        alias,
+        args: None,
+        with_hints: Vec::new(),
+        version: None,
+        with_ordinality: false,
+        partitions: Vec::new(),
+        json_path: None,
+        sample: None,
+        index_hints: Vec::new(),
+    }
 }

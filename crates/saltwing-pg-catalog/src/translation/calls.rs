@@ -10,7 +10,7 @@ use super::casts::{as_text, engine_type};
 use super::queries::nulls_as_in_postgres;
 use super::scope::{Output, Scope, Type};
 use super::set_returning::gives_rows;
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::PgType;
 

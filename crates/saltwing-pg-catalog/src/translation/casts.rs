@@ -4,7 +4,7 @@ use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInf
 
 use super::build::{call, cast, concat, null, take, text};
 use super::scope::{Scope, Type};
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::{PgType, Storage};
 

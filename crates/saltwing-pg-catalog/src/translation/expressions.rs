@@ -6,10 +6,11 @@ use sqlparser::ast::{
 };
 
 use super::build::{self, binary, call, cast, folded, int, nested, take, text};
+use super::casts;
 use super::queries::{Place, nulls_as_in_postgres};
 use super::scope::{Scope, Type};
 use super::selects::without_brackets;
-use super::{Translator, casts, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::PgType;
 

@@ -5,13 +5,12 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use super::build::{alias, alias_column, folded, name};
+use super::build::{alias, alias_column, folded, folded_all, name, table_factor};
 use super::queries::{Place, rename};
 use super::scope::{Output, Scope, Source, Type};
-use super::selects::folded_all;
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
-use crate::relations::{INFORMATION_SCHEMA_NAME, PG_CATALOG_NAME, Relation, relation};
+use crate::relations::{INFORMATION_SCHEMA_NAME, PG_CATALOG_NAME, Relation, relation_named};
 
 impl Translator<'_> {
     pub(super) fn table_with_joins(
@@ -181,7 +180,8 @@ impl Translator<'_> {
         if let Some((columns, query)) = self.session_relation(schema, own)? {
             return Ok((own.to_owned(), columns, None, FactorOf::Query(Box::new(query))));
         }
-        let found = relation(schema, own).filter(|_| schema == PG_CATALOG_NAME || schema == INFORMATION_SCHEMA_NAME);
+        let found =
+            relation_named(schema, own).filter(|_| schema == PG_CATALOG_NAME || schema == INFORMATION_SCHEMA_NAME);
         let found: &Relation = found.ok_or_else(|| match schema {
             PG_CATALOG_NAME | INFORMATION_SCHEMA_NAME
                 if own.starts_with("pg_") || schema == INFORMATION_SCHEMA_NAME =>
@@ -212,20 +212,4 @@ pub(super) struct RowsCall {
 /// The columns of a relation.
 pub(super) fn outputs_of(relation: &Relation) -> Vec<Output> {
     relation.attributes.iter().map(|column| Output::new(column.name, Type::Of(column.ty))).collect()
-}
-
-/// A table of the catalog's database.
-pub(super) fn table_factor(table: &str, alias: Option<TableAlias>) -> TableFactor {
-    TableFactor::Table {
-        name: ObjectName::from(vec![name(table)]),
-        alias,
-        args: None,
-        with_hints: Vec::new(),
-        version: None,
-        with_ordinality: false,
-        partitions: Vec::new(),
-        json_path: None,
-        sample: None,
-        index_hints: Vec::new(),
-    }
 }

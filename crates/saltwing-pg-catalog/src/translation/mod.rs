@@ -18,6 +18,7 @@ mod arrays;
 mod build;
 mod calls;
 mod casts;
+mod expansion;
 mod expressions;
 mod from;
 mod labels;
@@ -30,13 +31,13 @@ mod session_calls;
 mod session_relations;
 mod set_returning;
 mod shapes;
+mod translator;
 
 use sqlparser::ast::{Expr, Query};
 
 pub(crate) use self::calls::is_catalog_function;
-use self::scope::Output;
 pub(crate) use self::session_calls::is_session_function;
-use self::set_returning::Expansion;
+use self::translator::Translator;
 use crate::lookups::Lookups;
 use crate::{CatalogError, SessionFacts, SettingChange};
 
@@ -96,43 +97,4 @@ pub(crate) fn with_session_values(
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok((translator.changes, translator.depends_on_session)),
     }
-}
-
-/// The state of a rewriting.
-struct Translator<'a> {
-    session: &'a SessionFacts<'a>,
-    lookups: &'a Lookups,
-    /// Names and columns of the queries of WITH, the innermost last.
-    ctes: Vec<(String, Vec<Output>)>,
-    /// The calls with several rows in the list of the SELECT that is being rewritten; `None` where there are none.
-    expansion: Option<Expansion>,
-    /// How many names were made up.
-    made_up: u32,
-    changes: Vec<SettingChange>,
-    depends_on_session: bool,
-}
-
-impl<'a> Translator<'a> {
-    fn new(session: &'a SessionFacts<'a>, lookups: &'a Lookups) -> Self {
-        Self {
-            session,
-            lookups,
-            ctes: Vec::new(),
-            expansion: None,
-            made_up: 0,
-            changes: Vec::new(),
-            depends_on_session: false,
-        }
-    }
-
-    /// A name that no query has.
-    fn made_up_name(&mut self) -> String {
-        self.made_up = self.made_up.saturating_add(1);
-        format!("made up {}", self.made_up)
-    }
-}
-
-/// The error of what cannot be done.
-fn not_supported(what: impl Into<String>) -> CatalogError {
-    CatalogError::NotSupported(what.into())
 }

@@ -5,7 +5,7 @@ use sqlparser::ast::Expr;
 use super::build::{boolean, call, cast, text};
 use super::casts::engine_type;
 use super::scope::Type;
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::PgType;
 

@@ -7,9 +7,9 @@ use sqlparser::ast::{
 
 use super::build::{folded, name};
 use super::scope::{Output, Scope, Type};
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
-use crate::relations::{PG_CATALOG_NAME, Relation, relation};
+use crate::relations::{PG_CATALOG_NAME, Relation, relation_named};
 
 /// Where a query stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,8 +190,8 @@ fn is_empty_relation(factor: &TableFactor) -> bool {
     let TableFactor::Table { name, args: None, .. } = factor else { return false };
     let path: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
     let found = match path.as_slice() {
-        [own] => relation(PG_CATALOG_NAME, own),
-        [schema, own] => relation(schema, own),
+        [own] => relation_named(PG_CATALOG_NAME, own),
+        [schema, own] => relation_named(schema, own),
         _ => None,
     };
     found.is_some_and(Relation::is_empty)

@@ -1,16 +1,16 @@
 //! SELECT: its list, its conditions, its order.
 
 use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, Ident, NamedWindowExpr, OrderBy, Select, SelectItem, SelectItemQualifiedWildcardKind,
+    Distinct, Expr, GroupByExpr, NamedWindowExpr, OrderBy, Select, SelectItem, SelectItemQualifiedWildcardKind,
 };
 
-use super::build::{binary, folded, name, nested};
+use super::build::{folded, name};
+use super::expansion::Expansion;
 use super::labels::label;
 use super::outputs::for_client;
 use super::queries::{Place, nulls_as_in_postgres, order_keys};
 use super::scope::{Output, Scope, Source, Type};
-use super::set_returning::Expansion;
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 
 impl Translator<'_> {
@@ -189,14 +189,6 @@ fn aliased(expr: Expr, alias: &str) -> SelectItem {
     SelectItem::ExprWithAlias { expr, alias: name(alias) }
 }
 
-/// A condition beside another one.
-pub(super) fn and(condition: &mut Option<Expr>, other: Expr) {
-    *condition = Some(match condition.take() {
-        Some(condition) => binary(nested(condition), sqlparser::ast::BinaryOperator::And, nested(other)),
-        None => other,
-    });
-}
-
 fn check_clauses(select: &Select) -> Result<(), CatalogError> {
     let is_plain = select.into.is_none()
         && select.top.is_none()
@@ -212,9 +204,4 @@ fn check_clauses(select: &Select) -> Result<(), CatalogError> {
         true => Ok(()),
         false => Err(not_supported("SELECT INTO and clauses of other databases")),
     }
-}
-
-/// Identifiers of a list, each as it is meant.
-pub(super) fn folded_all(idents: &[Ident]) -> Vec<String> {
-    idents.iter().map(folded).collect()
 }

@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::build::{boolean, call, cast, folded, int, null, text};
 use super::scope::Type;
 use super::session_relations::SETTINGS;
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::pg_type::PgType;
 use crate::{CatalogError, SettingChange, SettingText};
 

@@ -2,13 +2,13 @@
 
 use sqlparser::ast::Query;
 
-use super::Translator;
 use super::build::{int, null, text};
 use super::from::outputs_of;
 use super::scope::Output;
 use super::set_returning::parsed;
+use super::translator::Translator;
 use crate::CatalogError;
-use crate::relations::{Attribute, relation};
+use crate::relations::{Attribute, relation_named};
 
 /// A setting that `pg_settings` lists.
 pub(super) struct SettingEntry {
@@ -98,7 +98,7 @@ impl Translator<'_> {
         if schema != "pg_catalog" || !is_session_relation(name) {
             return Ok(None);
         }
-        let Some(found) = relation(schema, name) else { return Ok(None) };
+        let Some(found) = relation_named(schema, name) else { return Ok(None) };
         self.depends_on_session = true;
         let rows = match name {
             "pg_stat_activity" => vec![self.activity(&found.attributes)],

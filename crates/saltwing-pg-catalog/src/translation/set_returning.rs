@@ -12,68 +12,25 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, Query, Select, TableFactor, TableWithJoins, visit_expressions,
-};
+use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, Query, TableFactor, visit_expressions};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::build::{alias, alias_column, binary, call, column, folded, int, nested};
-use super::from::{RowsCall, outputs_of, table_factor};
+use super::build::{alias, alias_column, binary, call, column, folded, folded_all, int, nested, table_factor};
+use super::expansion::{INTERNAL, table_name};
+use super::from::{RowsCall, outputs_of};
 use super::queries::rename;
 use super::scope::{Output, Scope, Source, Type};
-use super::selects::{and, folded_all};
-use super::{Translator, not_supported};
+use super::translator::{Translator, not_supported};
 use crate::CatalogError;
 use crate::pg_type::PgType;
-use crate::relations::{Relation, relation};
-
-/// The name of the relation of numbers.
-const NUMBERS: &str = "numbers";
-const INTERNAL: &str = "internal";
-
-/// The calls with several rows in one list.
-pub(super) struct Expansion {
-    alias: String,
-    /// How many rows each call gives.
-    lengths: Vec<Expr>,
-}
+use crate::relations::relation_named;
 
 /// A call that gives rows: its n-th value, how many there are, and its type.
 struct Expanded {
     value: Expr,
     length: Expr,
     ty: Type,
-}
-
-impl Expansion {
-    pub(super) fn new(made_up: &mut u32) -> Self {
-        *made_up = made_up.saturating_add(1);
-        Self { alias: format!("made up {made_up}"), lengths: Vec::new() }
-    }
-
-    pub(super) fn is_used(&self) -> bool {
-        !self.lengths.is_empty()
-    }
-
-    /// Joins the numbers to a SELECT.
-    pub(super) fn join(self, select: &mut Select) {
-        let Self { alias: of, lengths } = self;
-        let relation = table_factor(&table_name(), Some(alias(&of)));
-        select.from.push(TableWithJoins { relation, joins: Vec::new() });
-        let mut lengths = lengths.into_iter();
-        let Some(first) = lengths.next() else { return };
-        let others: Vec<Expr> = lengths.filter(|length| *length != first).collect();
-        let longest = match others.is_empty() {
-            true => first,
-            false => call("greatest", std::iter::once(first).chain(others).collect()),
-        };
-        and(&mut select.selection, binary(column(&of, "n"), BinaryOperator::LtEq, longest));
-    }
-}
-
-fn table_name() -> String {
-    relation(INTERNAL, NUMBERS).map_or_else(|| NUMBERS.to_owned(), Relation::table_name)
 }
 
 /// Whether a function gives several rows.
@@ -104,7 +61,7 @@ impl Translator<'_> {
     ) -> Result<(TableFactor, Source), CatalogError> {
         let RowsCall { path, args, given, with_ordinality } = call;
         let function = path.0.last().and_then(|part| part.as_ident()).map(folded).unwrap_or_default();
-        if let Some(found) = relation(INTERNAL, &function).filter(|_| args.is_empty()) {
+        if let Some(found) = relation_named(INTERNAL, &function).filter(|_| args.is_empty()) {
             let source = given.as_ref().map_or_else(|| function.clone(), |given| folded(&given.name));
             let columns = outputs_of(found);
             let factor = table_factor(&found.table_name(), Some(alias(&source)));

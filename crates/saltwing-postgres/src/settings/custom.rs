@@ -2,14 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::custom_limits::{CUSTOM_BYTES_MAX, CUSTOM_SETTINGS_MAX};
 use super::error::SettingError;
 use super::text_at::{TextAt, shortened};
-
-/// The most custom settings of a session.
-pub(crate) const CUSTOM_SETTINGS_MAX: usize = 1000;
-
-/// The most bytes of their names and texts.
-pub(crate) const CUSTOM_BYTES_MAX: usize = 1 << 20;
 
 /// The custom settings of a session, by their names in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

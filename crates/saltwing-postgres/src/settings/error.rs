@@ -1,6 +1,6 @@
 //! Why a setting is refused.
 
-use super::custom::{CUSTOM_BYTES_MAX, CUSTOM_SETTINGS_MAX};
+use super::custom_limits::{CUSTOM_BYTES_MAX, CUSTOM_SETTINGS_MAX};
 
 /// Why a setting is refused. Each error has a SQLSTATE, and a place in the statement if a part of its text is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

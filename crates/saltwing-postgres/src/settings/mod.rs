@@ -22,6 +22,7 @@
 
 mod catalog;
 mod custom;
+mod custom_limits;
 mod date_style;
 mod effect;
 mod error;

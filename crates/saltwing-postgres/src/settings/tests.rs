@@ -215,13 +215,13 @@ fn custom_settings_have_limits() {
         assert_eq!(refusal(&mut settings, name, "x").sqlstate(), "42602", "{name}");
     }
     let name = "app.text";
-    assert_eq!(refusal(&mut settings, name, &"x".repeat(custom::CUSTOM_BYTES_MAX)).sqlstate(), "53400");
-    set(&mut settings, name, &"x".repeat(custom::CUSTOM_BYTES_MAX - name.len()));
+    assert_eq!(refusal(&mut settings, name, &"x".repeat(custom_limits::CUSTOM_BYTES_MAX)).sqlstate(), "53400");
+    set(&mut settings, name, &"x".repeat(custom_limits::CUSTOM_BYTES_MAX - name.len()));
     assert_eq!(refusal(&mut settings, "app.b", "").sqlstate(), "53400");
     // Its own text counts once.
     set(&mut settings, "APP.text", "short");
     assert_eq!(shown(&settings, name), "short");
-    for index in 1..custom::CUSTOM_SETTINGS_MAX {
+    for index in 1..custom_limits::CUSTOM_SETTINGS_MAX {
         set(&mut settings, &format!("app.s{index}"), "");
     }
     assert_eq!(refusal(&mut settings, "app.more", "").sqlstate(), "53400");

@@ -12,16 +12,19 @@
 use bytes::{BufMut, BytesMut};
 use saltwing::{SqlType, Value};
 
-use super::encode::{Content, push_text_body, push_value};
 use super::error::WireError;
-use super::format::Format;
 use super::pg_type::BaseType;
 
-/// Appends an array as text. An element that could be taken for something else stands in quotes.
+/// Appends an array as text. An element that could be taken for something else stands in quotes. `push` appends the text of an element that is not
+/// NULL.
 ///
 /// # Errors
 /// Those of an element.
-pub(super) fn push_text(out: &mut BytesMut, elements: &[Value], element: SqlType) -> Result<(), WireError> {
+pub(super) fn push_text(
+    out: &mut BytesMut,
+    elements: &[Value],
+    push: impl Fn(&mut BytesMut, &Value) -> Result<(), WireError>,
+) -> Result<(), WireError> {
     out.put_u8(b'{');
     for (index, value) in elements.iter().enumerate() {
         if index > 0 {
@@ -32,7 +35,7 @@ pub(super) fn push_text(out: &mut BytesMut, elements: &[Value], element: SqlType
             continue;
         }
         let start = out.len();
-        push_text_body(out, Content::of(value), element)?;
+        push(out, value)?;
         let (_, body) = out.split_at(start);
         if needs_quotes(body) {
             let body = body.to_vec();
@@ -62,11 +65,16 @@ fn push_quoted(out: &mut BytesMut, element: &[u8]) {
     out.put_u8(b'"');
 }
 
-/// Appends an array in the binary format.
+/// Appends an array in the binary format. `push` appends the length and the bytes of an element.
 ///
 /// # Errors
 /// Those of an element; [`WireError::TooLong`] for more elements than 31 bits count.
-pub(super) fn push_binary(out: &mut BytesMut, elements: &[Value], element: SqlType) -> Result<(), WireError> {
+pub(super) fn push_binary(
+    out: &mut BytesMut,
+    elements: &[Value],
+    element: SqlType,
+    push: impl Fn(&mut BytesMut, &Value) -> Result<(), WireError>,
+) -> Result<(), WireError> {
     let count = i32::try_from(elements.len()).map_err(|_| WireError::TooLong { bytes: elements.len() })?;
     out.put_i32(i32::from(count > 0));
     out.put_i32(elements.iter().any(Value::is_null).into());
@@ -75,5 +83,5 @@ pub(super) fn push_binary(out: &mut BytesMut, elements: &[Value], element: SqlTy
         out.put_i32(count);
         out.put_i32(1);
     }
-    elements.iter().try_for_each(|value| push_value(out, Content::of(value), element, Format::Binary))
+    elements.iter().try_for_each(|value| push(out, value))
 }

@@ -130,7 +130,7 @@ pub(super) fn push_value(
 /// Appends the text of a value that is not NULL; anything if there is an error.
 pub(super) fn push_text_body(out: &mut BytesMut, content: Content<'_>, ty: SqlType) -> Result<(), WireError> {
     if let (Content::Array(elements), Some(element)) = (content, ty.element()) {
-        return array::push_text(out, elements, element);
+        return array::push_text(out, elements, |out, value| push_text_body(out, Content::of(value), element));
     }
     let PgType::Base(base) = PgType::of_sql(ty) else { return Err(wrong_type(ty)) };
     match (content, base) {
@@ -165,7 +165,9 @@ pub(super) fn push_text_body(out: &mut BytesMut, content: Content<'_>, ty: SqlTy
 /// Appends the bytes of a value that is not NULL; anything if there is an error.
 fn push_binary_body(out: &mut BytesMut, content: Content<'_>, ty: SqlType) -> Result<(), WireError> {
     if let (Content::Array(elements), Some(element)) = (content, ty.element()) {
-        return array::push_binary(out, elements, element);
+        return array::push_binary(out, elements, element, |out, value| {
+            push_value(out, Content::of(value), element, Format::Binary)
+        });
     }
     let PgType::Base(base) = PgType::of_sql(ty) else { return Err(wrong_type(ty)) };
     match (content, base) {

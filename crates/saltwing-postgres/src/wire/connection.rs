@@ -12,7 +12,8 @@ use pgwire::messages::PgWireBackendMessage;
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_util::io::poll_read_buf;
 
-use super::frontend::{Frontend, MalformedMessage};
+use super::frontend::Frontend;
+use super::malformed::MalformedMessage;
 use super::startup_packet::{STARTUP_BYTES_MAX, StartupPacket};
 use super::transport::Transport;
 

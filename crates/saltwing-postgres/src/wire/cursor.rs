@@ -2,7 +2,7 @@
 
 use bytes::{Buf, Bytes};
 
-use super::frontend::MalformedMessage;
+use super::malformed::MalformedMessage;
 
 /// The rest of a message's body. Every read checks the length first: the bytes are the client's.
 pub(super) struct Cursor {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::cursor::Cursor;
-use super::frontend::MalformedMessage;
+use super::malformed::MalformedMessage;
 
 /// The longest first packet, as in PostgreSQL.
 pub(super) const STARTUP_BYTES_MAX: usize = 10_000;

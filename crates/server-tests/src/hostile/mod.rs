@@ -8,6 +8,7 @@
 mod bodies;
 mod floods;
 mod frames;
+mod login_timeout;
 mod passwords;
 mod vanishing;
 mod witness;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
+use self::login_timeout::LOGIN_TIMEOUT;
 use crate::{Report, ServerProcess, Target, TestError};
 
 use witness::Witness;
@@ -26,8 +28,6 @@ use witness::Witness;
 const ATTACK_MAX: Duration = Duration::from_secs(120);
 /// How soon after an attack its sessions must be gone.
 const SESSIONS_END_MAX: Duration = Duration::from_secs(3);
-/// After this time a connection that has not logged in is ended by our own server.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections that our own server must take in a minute.
 const CONNECTIONS: usize = 10_000;

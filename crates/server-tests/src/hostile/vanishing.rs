@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::ensure;
-use crate::hostile::LOGIN_TIMEOUT;
+use crate::hostile::login_timeout::LOGIN_TIMEOUT;
 use crate::wire::{Wire, frame, query};
 use crate::{ServerProcess, Target, TestError};
 

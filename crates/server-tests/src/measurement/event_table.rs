@@ -5,7 +5,8 @@ use bytes::Bytes;
 use futures::SinkExt;
 
 use crate::error::equal;
-use crate::measurement::{Measured, Server};
+use crate::measurement::server::Server;
+use crate::measurement::times::Measured;
 use crate::{Kind, TestError};
 
 /// Rows of an account.

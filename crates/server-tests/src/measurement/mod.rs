@@ -11,6 +11,7 @@
 //! Servers must be on this machine.
 
 mod event_table;
+mod server;
 mod task;
 mod times;
 
@@ -18,34 +19,12 @@ use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
 
-use crate::{Kind, Target, TestError};
+use crate::TestError;
 
 pub use event_table::EventTable;
+pub use server::Server;
 pub use task::Task;
 pub use times::{Measured, Times};
-
-/// A server that is measured.
-#[derive(Clone, Debug)]
-pub struct Server {
-    /// As it is called in the results.
-    pub name: String,
-    /// Where it is.
-    pub target: Target,
-    /// Of which kind it is.
-    pub kind: Kind,
-}
-
-impl Server {
-    /// Asks a server of which kind it is.
-    ///
-    /// # Errors
-    /// [`TestError::NotLoopback`]; it does not answer.
-    pub async fn reach(name: String, target: Target) -> Result<Self, TestError> {
-        target.loopback()?;
-        let kind = target.kind().await?;
-        Ok(Self { name, target, kind })
-    }
-}
 
 /// Measures a task on each server, in turn for so many rounds: what each has answered in all of them.
 ///

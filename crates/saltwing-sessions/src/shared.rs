@@ -1,0 +1,222 @@
+//! The state of one session that other tasks see, and its running statement.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use saltwing::syntax::without_passwords;
+use saltwing::{Connection, InterruptHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::login::Protocol;
+use crate::refusal::Refusal;
+
+/// The characters of a statement that the log and the list show.
+const TEXT_SHOWN_MAX: usize = 2000;
+
+/// 32 random bytes.
+pub(crate) fn secret() -> Result<[u8; 32], Refusal> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| {
+        tracing::error!(target: "saltwing::server", %error, "the system gives no random bytes");
+        Refusal::ShuttingDown
+    })?;
+    Ok(secret)
+}
+
+/// A session as lists show it.
+#[derive(Clone, Debug)]
+pub struct SessionInfo {
+    /// Its number.
+    pub id: u32,
+    /// Its protocol.
+    pub protocol: Protocol,
+    /// The client's address.
+    pub peer: Option<SocketAddr>,
+    /// Its user.
+    pub user: String,
+    /// The name that the client gave itself.
+    pub application: String,
+    /// The time of its login.
+    pub since: SystemTime,
+    /// The statement that runs, or the last one that ran.
+    pub statement: Option<StatementInfo>,
+}
+
+/// A statement as lists show it.
+#[derive(Clone, Debug)]
+pub struct StatementInfo {
+    /// The beginning of its text, without passwords.
+    pub text: String,
+    /// Whether it runs.
+    pub is_running: bool,
+    /// How long it runs, or ran.
+    pub elapsed: Duration,
+}
+
+/// What is known of a session outside its task.
+pub(crate) struct Shared {
+    pub(crate) id: u32,
+    pub(crate) secret: [u8; 32],
+    pub(crate) interrupt: InterruptHandle,
+    pub(crate) protocol: Protocol,
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) user: String,
+    pub(crate) since: SystemTime,
+    pub(crate) slow: Option<Duration>,
+    pub(crate) state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    application: String,
+    /// Of the statement that runs.
+    running: Option<CancellationToken>,
+    statement: Option<LastStatement>,
+}
+
+pub(crate) struct LastStatement {
+    text: Arc<str>,
+    began: Instant,
+    took: Option<Duration>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        id: u32,
+        secret: [u8; 32],
+        connection: &Connection,
+        protocol: Protocol,
+        peer: Option<SocketAddr>,
+        user: &str,
+        slow: Option<Duration>,
+    ) -> Self {
+        let (interrupt, user) = (connection.interrupt_handle(), user.to_owned());
+        Self { id, secret, interrupt, protocol, peer, user, since: SystemTime::now(), slow, state: Mutex::default() }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Compares in a time that does not depend on the bytes.
+    pub(crate) fn has_secret(&self, secret: &[u8]) -> bool {
+        // Clients of protocol 3.0 know the first four bytes.
+        let own = match secret.len() {
+            4 | 32 => self.secret.get(..secret.len()).unwrap_or(&self.secret),
+            _ => return false,
+        };
+        own.iter().zip(secret).fold(0, |difference, (own, other)| difference | (own ^ other)) == 0
+    }
+
+    pub(crate) fn cancel(&self) {
+        let token = self.state.lock().running.clone();
+        if let Some(token) = token {
+            token.cancel();
+            self.interrupt.interrupt();
+        }
+    }
+
+    pub(crate) fn info(&self) -> SessionInfo {
+        let state = self.state.lock();
+        let statement = state.statement.as_ref().map(|statement| StatementInfo {
+            text: shown(&statement.text),
+            is_running: statement.took.is_none(),
+            elapsed: statement.took.unwrap_or_else(|| statement.began.elapsed()),
+        });
+        SessionInfo {
+            id: self.id,
+            protocol: self.protocol,
+            peer: self.peer,
+            user: self.user.clone(),
+            application: state.application.clone(),
+            since: self.since,
+            statement,
+        }
+    }
+
+    /// The name that the client gives itself, for lists and the log.
+    pub(crate) fn set_application(&self, name: &str) {
+        name.clone_into(&mut self.state.lock().application);
+    }
+
+    /// Begins a statement: from now on a cancellation stops it, and lists show its text.
+    pub(crate) fn begin(self: &Arc<Self>, text: &str) -> RunningStatement {
+        let token = CancellationToken::new();
+        let text: Arc<str> = text.into();
+        let mut state = self.state.lock();
+        state.running = Some(token.clone());
+        state.statement = Some(LastStatement { text: text.clone(), began: Instant::now(), took: None });
+        drop(state);
+        RunningStatement { shared: self.clone(), token, text, began: Instant::now(), rows: 0, sqlstate: None }
+    }
+}
+
+/// The beginning of a statement's text, without passwords.
+fn shown(text: &str) -> String {
+    let text = without_passwords(text).unwrap_or_else(|| text.to_owned());
+    match text.char_indices().nth(TEXT_SHOWN_MAX) {
+        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A statement that runs, from its text to its last row. Dropping it ends it: it is counted, and logged if it was slow.
+pub struct RunningStatement {
+    shared: Arc<Shared>,
+    token: CancellationToken,
+    text: Arc<str>,
+    began: Instant,
+    rows: u64,
+    sqlstate: Option<String>,
+}
+
+impl RunningStatement {
+    /// Ends when the statement is cancelled; never, if it is not.
+    pub async fn cancelled(&self) {
+        self.token.cancelled().await;
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// Cancels it, as a client does that is gone.
+    pub fn cancel(&self) {
+        self.shared.cancel();
+    }
+
+    /// Counts rows that the client got, or that the statement wrote.
+    pub fn add_rows(&mut self, rows: u64) {
+        self.rows = self.rows.saturating_add(rows);
+    }
+
+    /// Notes that it failed.
+    pub fn fail(&mut self, sqlstate: &str) {
+        self.sqlstate = Some(sqlstate.to_owned());
+    }
+}
+
+impl Drop for RunningStatement {
+    fn drop(&mut self) {
+        let took = self.began.elapsed();
+        let mut state = self.shared.state.lock();
+        state.running = None;
+        if let Some(statement) = &mut state.statement {
+            statement.took = Some(took);
+        }
+        drop(state);
+        let protocol = self.shared.protocol.as_str();
+        let outcome = if self.sqlstate.is_some() { "error" } else { "ok" };
+        metrics::counter!("saltwing_server_statements_total", "protocol" => protocol, "outcome" => outcome)
+            .increment(1);
+        metrics::histogram!("saltwing_server_statement_seconds", "protocol" => protocol).record(took.as_secs_f64());
+        if self.shared.slow.is_some_and(|slow| took >= slow) {
+            let (session, user, rows) = (self.shared.id, &self.shared.user, self.rows);
+            let (seconds, sql, sqlstate) = (took.as_secs_f64(), shown(&self.text), self.sqlstate.as_deref());
+            tracing::warn!(target: "saltwing::server", session, protocol, user, seconds, rows, sqlstate, sql, "slow statement");
+        }
+    }
+}
