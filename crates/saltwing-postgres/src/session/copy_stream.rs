@@ -66,8 +66,8 @@ impl PostgresSession {
     }
 
     /// Begins a COPY: what stops it from outside.
-    fn begin_copy(&self, statement: &StatementText) -> Supervision {
-        let timeout = self.connection.settings().statement_timeout;
+    fn begin_copy(&mut self, statement: &StatementText) -> Supervision {
+        let timeout = self.apply_statement_timeout();
         Supervision {
             running: self.session.begin(&statement.text),
             deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),

@@ -53,7 +53,7 @@ async fn more_rows_than_a_commit_holds_are_several_transactions() {
     // In a transaction they must be one.
     server.run("DELETE /*+ FULL_SCAN */ FROM t");
     run(&mut raw, "BEGIN").await;
-    assert_eq!(first_state(&copy_in(&mut raw, "COPY t FROM STDIN", &[&data]).await), "54000");
+    assert_eq!(first_state(&copy_in(&mut raw, "COPY t FROM STDIN", &[&lines(20_000)]).await), "54000");
     run(&mut raw, "ROLLBACK; SET autocommit_rows = 100").await;
     let messages = copy_in(&mut raw, "COPY t FROM STDIN", &[&lines(150), b"x\ty\n"]).await;
     let kept = rows(&client, "SELECT count(*) FROM t WHERE k > 0").await;
