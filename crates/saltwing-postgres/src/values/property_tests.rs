@@ -167,7 +167,7 @@ fn hostile_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
 
     #[test]
     fn a_value_reads_back((ty, value) in typed_value(), format in formats()) {
