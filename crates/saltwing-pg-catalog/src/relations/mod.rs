@@ -36,9 +36,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use self::relation::ALL;
+use crate::definitions::Definitions;
 
 pub(crate) use self::cells::Cell;
-pub(crate) use self::classes::class_names;
 pub(crate) use self::descriptions::descriptions;
 pub(crate) use self::functions::function_names;
 pub(crate) use self::object_text::{constraint_text, index_part_text, index_text, quoted, sequence_of};
@@ -81,6 +81,13 @@ fn all() -> Vec<Relation> {
 /// The relations by schema and name.
 static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Relation>> =
     LazyLock::new(|| relations().iter().map(|relation| ((relation.schema, relation.name), relation)).collect());
+
+/// The numbers, schemas, names and kinds of all classes: those of the definitions, and the relations of the catalog.
+pub(crate) fn class_names(definitions: &Definitions) -> Vec<(u32, String, String, char)> {
+    // The classes of the catalog are read from the list, which may not be there yet.
+    relations();
+    classes::class_names(definitions)
+}
 
 /// The relation of this schema and name, both in lower case.
 pub(crate) fn relation_named(schema: &str, name: &str) -> Option<&'static Relation> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod cancellation;
+mod catalog;
 mod copy;
 mod cursors;
 mod extended;
