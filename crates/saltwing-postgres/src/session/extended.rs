@@ -6,8 +6,8 @@ use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete, PortalSuspended};
 use pgwire::messages::response::EmptyQueryResponse;
-use saltwing::Value;
 use saltwing::syntax::StatementEffect;
+use saltwing::{Dialect, Value};
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
@@ -20,6 +20,7 @@ use super::statement::{Kind, Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::error_fields::value_error_info;
 use crate::messages::{complete, error};
+use crate::session_statement::{SavepointStatement, savepoint};
 use crate::values::{Format, WireType, decode, formats};
 use crate::wire::{Bind, Target};
 
@@ -64,7 +65,7 @@ impl PostgresSession {
             Kind::Empty => unparameterized(PreparedKind::Empty),
             Kind::Own(own) => unparameterized(PreparedKind::Own(own)),
             Kind::Copy(copy, stream) => unparameterized(PreparedKind::Copy(copy, stream)),
-            Kind::Catalog | Kind::Library(_) if self.is_failed() && !is_rollback(&statement.text) => {
+            Kind::Catalog | Kind::Library(_) if self.is_failed() && !is_rollback_to(&statement.text, dialect) => {
                 Err(failed_block())
             }
             Kind::Catalog => self.prepare_catalog(statement, types).await,
@@ -291,10 +292,9 @@ impl PostgresSession {
     }
 }
 
-/// Whether a text is a ROLLBACK TO.
-fn is_rollback(text: &str) -> bool {
-    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
-    word.eq_ignore_ascii_case("rollback")
+/// Whether a text is a ROLLBACK TO, which a failed transaction takes.
+fn is_rollback_to(text: &str, dialect: Dialect) -> bool {
+    matches!(savepoint(text, dialect), Some(SavepointStatement::RollbackTo(_)))
 }
 
 /// The parameters of a statement, as the client is told: of the type that the client stated, else of the one that the statement wants.
