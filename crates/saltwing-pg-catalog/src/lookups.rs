@@ -6,7 +6,7 @@ use crate::CatalogError;
 use crate::definitions::{Definitions, Size};
 use crate::name_path::name_parts;
 use crate::pg_type::{PgType, format_type};
-use crate::relations::{class_names, descriptions, function_names, quoted};
+use crate::relations::{RELATIONS, class_names, descriptions, function_names, quoted};
 
 /// The schemas whose objects are named without their schema.
 const VISIBLE: [&str; 2] = ["pg_catalog", "public"];
@@ -27,7 +27,7 @@ pub(crate) struct Lookups {
 impl Lookups {
     pub(crate) fn new(definitions: Definitions) -> Self {
         let (mut classes, mut class_numbers) = (HashMap::new(), HashMap::new());
-        for (oid, schema, name, kind) in class_names(&definitions) {
+        for (oid, schema, name, kind) in class_names(&definitions, &RELATIONS) {
             class_numbers.insert((schema.clone(), name.clone()), oid);
             classes.insert(oid, (schema, name, kind));
         }

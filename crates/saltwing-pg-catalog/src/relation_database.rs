@@ -14,7 +14,7 @@ use crate::CatalogError;
 use crate::definitions::{Definitions, read, sizes};
 use crate::functions::{Shared, register};
 use crate::lookups::Lookups;
-use crate::relations::relations;
+use crate::relations::RELATIONS;
 
 /// Memory for the joins and sorts of all queries of a user at once.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -125,8 +125,8 @@ impl RelationDatabase {
     /// Registers the relations whose rows are others than before.
     fn register_relations(&self, state: &mut State) -> Result<(), CatalogError> {
         let (lookups, connection) = (self.lookups(), self.relations.connect());
-        for relation in relations() {
-            let batch = relation.batch(&lookups.definitions)?;
+        for relation in RELATIONS.iter() {
+            let batch = relation.batch(&lookups.definitions, &RELATIONS)?;
             let name = relation.table_name();
             if state.batches.get(&name) != Some(&batch) {
                 connection.register_arrow(&name, &batch.schema(), std::slice::from_ref(&batch))?;

@@ -2,21 +2,21 @@
 
 use super::cells::{Cell, row};
 use super::object_text::default_text;
-use super::relation::{Entry, visible};
+use super::relation::{Entry, Relation, visible};
 use crate::CatalogError;
 use crate::definitions::{Column, Definitions, IndexPart, Table, attrdef_oid, key_index_oid};
 use crate::pg_type::{PgType, of_column};
 
 pub(super) static RELATIONS: &[Entry] = &[
-    Entry::table(
+    Entry::empty_table(
         "pg_attribute",
         1249,
         "attrelid oid, attname name, atttypid oid, attstattarget int4, attlen int2, attnum int2, attndims int4, attcacheoff int4, \
          atttypmod int4, attbyval bool, attalign char, attstorage char, attcompression char, attnotnull bool, atthasdef bool, \
          atthasmissing bool, attidentity char, attgenerated char, attisdropped bool, attislocal bool, attinhcount int4, \
          attcollation oid, attacl _aclitem, attoptions _text, attfdwoptions _text, attmissingval text",
-        |definitions| Ok(attributes(definitions)?.iter().map(Attribute::row).collect()),
-    ),
+    )
+    .listing(|definitions, relations| Ok(attributes(definitions, relations)?.iter().map(Attribute::row).collect())),
     Entry::table("pg_attrdef", 2604, "oid oid, adrelid oid, adnum int2, adbin pg_node_tree", |definitions| {
         let mut rows = Vec::new();
         for table in &definitions.tables {
@@ -127,7 +127,7 @@ impl Attribute {
     }
 }
 
-fn attributes(definitions: &Definitions) -> Result<Vec<Attribute>, CatalogError> {
+fn attributes(definitions: &Definitions, relations: &'static [Relation]) -> Result<Vec<Attribute>, CatalogError> {
     let mut attributes = Vec::new();
     for table in &definitions.tables {
         let is_view = table.view.is_some();
@@ -156,7 +156,7 @@ fn attributes(definitions: &Definitions) -> Result<Vec<Attribute>, CatalogError>
         let columns = columns.iter().zip(1..);
         attributes.extend(columns.map(|((name, ty), number)| Attribute::plain(sequence.oid, name, number, *ty)));
     }
-    for relation in visible() {
+    for relation in visible(relations) {
         let columns = relation.attributes.iter().zip(1..);
         attributes
             .extend(columns.map(|(column, number)| Attribute::plain(relation.oid, column.name, number, column.ty)));

@@ -1,7 +1,7 @@
 //! `pg_class`: tables, views, indexes, sequences, and the relations of the catalog themselves.
 
 use super::cells::{Cell, row};
-use super::relation::{Entry, INFORMATION_SCHEMA_NAME, visible};
+use super::relation::{Entry, INFORMATION_SCHEMA_NAME, Relation, visible};
 use crate::definitions::{
     AclEntry, Definitions, INFORMATION_SCHEMA, OWNER, PG_CATALOG, Size, acl_entries, key_index_oid,
 };
@@ -13,7 +13,7 @@ pub(super) const HEAP: u32 = 2;
 /// The access method of indexes, `btree`: keys in order.
 pub(super) const BTREE: u32 = 403;
 
-pub(super) static RELATIONS: &[Entry] = &[Entry::table(
+pub(super) static RELATIONS: &[Entry] = &[Entry::empty_table(
     "pg_class",
     1259,
     "oid oid, relname name, relnamespace oid, reltype oid, reloftype oid, relowner oid, relam oid, relfilenode oid, reltablespace oid, \
@@ -21,8 +21,10 @@ pub(super) static RELATIONS: &[Entry] = &[Entry::table(
      relkind char, relnatts int2, relchecks int2, relhasrules bool, relhastriggers bool, relhassubclass bool, relrowsecurity bool, \
      relforcerowsecurity bool, relispopulated bool, relreplident char, relispartition bool, relrewrite oid, relfrozenxid xid, \
      relminmxid xid, relacl _aclitem, reloptions _text, relpartbound pg_node_tree",
-    |definitions| Ok(classes(definitions).into_iter().map(|class| class.row(definitions)).collect()),
-)];
+)
+.listing(|definitions, relations| {
+    Ok(classes(definitions, relations).into_iter().map(|class| class.row(definitions)).collect())
+})];
 
 /// A row of `pg_class`.
 pub(super) struct Class<'a> {
@@ -91,7 +93,7 @@ impl Class<'_> {
 }
 
 /// All rows of `pg_class`.
-pub(super) fn classes(definitions: &Definitions) -> Vec<Class<'_>> {
+fn classes<'a>(definitions: &'a Definitions, relations: &'static [Relation]) -> Vec<Class<'a>> {
     let mut classes = Vec::new();
     let size = |oid: u32| definitions.sizes.get(&oid).copied().unwrap_or_default();
     // The schema of an object that its user sees is seen, too.
@@ -137,7 +139,7 @@ pub(super) fn classes(definitions: &Definitions) -> Vec<Class<'_>> {
         size: Size { rows: 1, bytes: 0 },
         ..of_index(namespace(&sequence.schema), &sequence.schema)
     }));
-    classes.extend(visible().map(|relation| {
+    classes.extend(visible(relations).map(|relation| {
         let is_information = relation.schema == INFORMATION_SCHEMA_NAME;
         Class {
             oid: relation.oid,
@@ -157,7 +159,10 @@ fn of_index(namespace: u32, schema: &str) -> Class<'_> {
 }
 
 /// Schema, name and kind of the relation of each number.
-pub(crate) fn class_names(definitions: &Definitions) -> Vec<(u32, String, String, char)> {
-    let classes = classes(definitions).into_iter();
+pub(crate) fn class_names(
+    definitions: &Definitions,
+    relations: &'static [Relation],
+) -> Vec<(u32, String, String, char)> {
+    let classes = classes(definitions, relations).into_iter();
     classes.map(|class| (class.oid, class.schema.to_owned(), class.name, class.kind)).collect()
 }

@@ -6,7 +6,7 @@ use super::relation::{Entry, visible};
 use crate::definitions::{Column, Definitions, Table};
 use crate::pg_type::{PgType, format_type, of_column};
 
-pub(super) static RELATIONS: &[Entry] = &[Entry::information(
+pub(super) static RELATIONS: &[Entry] = &[Entry::empty_information(
     "columns",
     "table_catalog name, table_schema name, table_name name, column_name name, ordinal_position int4, column_default varchar, \
      is_nullable varchar, data_type varchar, character_maximum_length int4, character_octet_length int4, numeric_precision int4, \
@@ -17,12 +17,14 @@ pub(super) static RELATIONS: &[Entry] = &[Entry::information(
      is_self_referencing varchar, is_identity varchar, identity_generation varchar, identity_start varchar, \
      identity_increment varchar, identity_maximum varchar, identity_minimum varchar, identity_cycle varchar, is_generated varchar, \
      generation_expression varchar, is_updatable varchar",
-    |definitions| {
+)
+.listing(
+    |definitions, relations| {
         let own = definitions
             .tables
             .iter()
             .flat_map(|table| table.columns.iter().map(move |column| column_row(definitions, table, column)));
-        let of_catalog = visible().flat_map(|relation| {
+        let of_catalog = visible(relations).flat_map(|relation| {
             let columns = relation.attributes.iter().zip(1..);
             columns.map(move |(column, place)| {
                 let facts = [&definitions.database, relation.schema, relation.name, column.name];

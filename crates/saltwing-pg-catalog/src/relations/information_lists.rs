@@ -6,12 +6,14 @@ use super::relation::{Entry, visible};
 use crate::definitions::{Sequence, Table};
 
 pub(super) static RELATIONS: &[Entry] = &[
-    Entry::information(
+    Entry::empty_information(
         "tables",
         "table_catalog name, table_schema name, table_name name, table_type varchar, self_referencing_column_name name, \
          reference_generation varchar, user_defined_type_catalog name, user_defined_type_schema name, user_defined_type_name name, \
          is_insertable_into varchar, is_typed varchar, commit_action varchar",
-        |definitions| {
+    )
+    .listing(
+        |definitions, relations| {
             let row = |schema: &str, name: &str, kind: &str, takes_rows: bool| {
                 row![
                     &definitions.database,
@@ -32,7 +34,7 @@ pub(super) static RELATIONS: &[Entry] = &[
                 let kind = if table.view.is_some() { "VIEW" } else { "BASE TABLE" };
                 row(&table.schema, &table.name, kind, table.view.as_ref().is_none_or(|view| view.is_updatable))
             });
-            let catalog = visible().map(|relation| {
+            let catalog = visible(relations).map(|relation| {
                 row(relation.schema, relation.name, if relation.kind == 'r' { "BASE TABLE" } else { "VIEW" }, false)
             });
             Ok(own.chain(catalog).collect())

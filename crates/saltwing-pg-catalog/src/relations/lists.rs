@@ -6,30 +6,32 @@ use crate::definitions::{Definitions, OWNER, Sequence, Table};
 use crate::pg_type::PgType;
 
 pub(super) static RELATIONS: &[Entry] = &[
-    Entry::view(
+    Entry::empty_view(
         "pg_tables",
         "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, hastriggers bool, \
          rowsecurity bool",
-        |definitions| {
+    )
+    .listing(
+        |definitions, relations| {
             let tables = definitions.tables.iter().filter(|table| table.view.is_none());
             let table = |table: &Table| {
                 let has_index = table.has_key() || definitions.indexes_of(table).next().is_some();
                 row![&table.schema, &table.name, &definitions.owner, Cell::Null, has_index, false, false, false]
             };
-            let catalog = of_catalog('r').map(|relation| {
+            let catalog = of_catalog(relations, 'r').map(|relation| {
                 row![relation.schema, relation.name, &definitions.owner, Cell::Null, false, false, false, false]
             });
             Ok(tables.map(table).chain(catalog).collect())
         },
     ),
-    Entry::view("pg_views", "schemaname name, viewname name, viewowner name, definition text", |definitions| {
+    Entry::empty_view("pg_views", "schemaname name, viewname name, viewowner name, definition text").listing(|definitions, relations| {
         let view = |table: &Table| {
             let query = &table.view.as_ref()?.query;
             Some(row![&table.schema, &table.name, &definitions.owner, query])
         };
         let own = definitions.tables.iter().filter_map(view);
         let catalog =
-            of_catalog('v').map(|relation| row![relation.schema, relation.name, &definitions.owner, Cell::Null]);
+            of_catalog(relations, 'v').map(|relation| row![relation.schema, relation.name, &definitions.owner, Cell::Null]);
         Ok(own.chain(catalog).collect())
     }),
     Entry::table(
@@ -81,8 +83,8 @@ pub(super) static RELATIONS: &[Entry] = &[
 ];
 
 /// The relations of the catalog of one kind.
-fn of_catalog(kind: char) -> impl Iterator<Item = &'static Relation> {
-    visible().filter(move |relation| relation.kind == kind)
+fn of_catalog(relations: &'static [Relation], kind: char) -> impl Iterator<Item = &'static Relation> {
+    visible(relations).filter(move |relation| relation.kind == kind)
 }
 
 /// The sequences of identity columns hang on these.

@@ -35,10 +35,8 @@ mod types;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use self::relation::ALL;
-use crate::definitions::Definitions;
-
 pub(crate) use self::cells::Cell;
+pub(crate) use self::classes::class_names;
 pub(crate) use self::descriptions::descriptions;
 pub(crate) use self::functions::function_names;
 pub(crate) use self::object_text::{constraint_text, index_part_text, index_text, quoted, sequence_of};
@@ -46,11 +44,7 @@ pub(crate) use self::relation::{Attribute, INFORMATION_SCHEMA_NAME, PG_CATALOG_N
 pub(crate) use self::roles::DATABASE;
 
 /// All relations.
-pub(crate) fn relations() -> &'static [Relation] {
-    ALL.get_or_init(all)
-}
-
-fn all() -> Vec<Relation> {
+pub(crate) static RELATIONS: LazyLock<Vec<Relation>> = LazyLock::new(|| {
     let entries = [
         namespaces::RELATIONS,
         roles::RELATIONS,
@@ -76,18 +70,11 @@ fn all() -> Vec<Relation> {
         empty_statistics::RELATIONS,
     ];
     entries.into_iter().flatten().enumerate().map(|(place, entry)| Relation::new(entry, place)).collect()
-}
+});
 
 /// The relations by schema and name.
 static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Relation>> =
-    LazyLock::new(|| relations().iter().map(|relation| ((relation.schema, relation.name), relation)).collect());
-
-/// The numbers, schemas, names and kinds of all classes: those of the definitions, and the relations of the catalog.
-pub(crate) fn class_names(definitions: &Definitions) -> Vec<(u32, String, String, char)> {
-    // The classes of the catalog are read from the list, which may not be there yet.
-    relations();
-    classes::class_names(definitions)
-}
+    LazyLock::new(|| RELATIONS.iter().map(|relation| ((relation.schema, relation.name), relation)).collect());
 
 /// The relation of this schema and name, both in lower case.
 pub(crate) fn relation_named(schema: &str, name: &str) -> Option<&'static Relation> {
@@ -103,10 +90,10 @@ mod tests {
     #[test]
     fn each_relation_has_a_name_and_a_number_of_its_own() {
         let mut oids = HashSet::new();
-        for relation in relations() {
+        for relation in RELATIONS.iter() {
             assert!(oids.insert(relation.oid), "{}", relation.name);
             assert!(!relation.attributes.is_empty(), "{}", relation.name);
         }
-        assert_eq!(BY_NAME.len(), relations().len());
+        assert_eq!(BY_NAME.len(), RELATIONS.len());
     }
 }

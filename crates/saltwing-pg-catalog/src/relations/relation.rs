@@ -1,7 +1,5 @@
 //! The form of a relation.
 
-use std::sync::OnceLock;
-
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -20,13 +18,9 @@ pub(crate) const INFORMATION_SCHEMA_NAME: &str = "information_schema";
 /// The schema of relations that only rewritten queries name.
 pub(crate) const INTERNAL_NAME: &str = "internal";
 
-/// All relations, in the order of their entries. The list of the modules' entries fills it.
-pub(super) static ALL: OnceLock<Vec<Relation>> = OnceLock::new();
-
-/// The relations that clients see. Rows of relations call it, so the list is there: a relation comes from it.
-pub(super) fn visible() -> impl Iterator<Item = &'static Relation> {
-    debug_assert!(ALL.get().is_some(), "rows are made of a relation that no list has");
-    ALL.get().into_iter().flatten().filter(|relation| !relation.is_internal())
+/// The relations among these that clients see.
+pub(super) fn visible(relations: &'static [Relation]) -> impl Iterator<Item = &'static Relation> {
+    relations.iter().filter(|relation| !relation.is_internal())
 }
 
 /// The first number of relations whose number in PostgreSQL nobody knows by heart.
@@ -34,6 +28,18 @@ const OTHER_RELATIONS: u32 = 12_000;
 
 /// Makes the rows of a relation.
 pub(super) type Rows = fn(&Definitions) -> Result<Vec<Vec<Cell>>, CatalogError>;
+
+/// Makes the rows of a relation that also lists the relations of the catalog, which it gets.
+pub(super) type ListingRows = fn(&Definitions, &'static [Relation]) -> Result<Vec<Vec<Cell>>, CatalogError>;
+
+/// The rows of a relation.
+#[derive(Clone, Copy)]
+enum Source {
+    /// There are never any.
+    Nothing,
+    Definitions(Rows),
+    DefinitionsAndCatalog(ListingRows),
+}
 
 /// A relation as its module declares it.
 pub(super) struct Entry {
@@ -45,44 +51,62 @@ pub(super) struct Entry {
     kind: char,
     /// Names and types (those of `pg_type`) of the columns: `oid oid, nspname name`.
     columns: &'static str,
-    /// `None` of a relation that never has any.
-    rows: Option<Rows>,
+    rows: Source,
 }
 
 impl Entry {
     /// A table of `pg_catalog` with its number there.
     pub(super) const fn table(name: &'static str, number: u32, columns: &'static str, rows: Rows) -> Self {
-        Self { schema: PG_CATALOG_NAME, name, number: Some(number), kind: 'r', columns, rows: Some(rows) }
+        Self {
+            schema: PG_CATALOG_NAME,
+            name,
+            number: Some(number),
+            kind: 'r',
+            columns,
+            rows: Source::Definitions(rows),
+        }
     }
 
     /// A view of `pg_catalog`.
     pub(super) const fn view(name: &'static str, columns: &'static str, rows: Rows) -> Self {
-        Self { schema: PG_CATALOG_NAME, name, number: None, kind: 'v', columns, rows: Some(rows) }
+        Self { schema: PG_CATALOG_NAME, name, number: None, kind: 'v', columns, rows: Source::Definitions(rows) }
     }
 
     /// A view of `information_schema`.
     pub(super) const fn information(name: &'static str, columns: &'static str, rows: Rows) -> Self {
-        Self { schema: INFORMATION_SCHEMA_NAME, name, number: None, kind: 'v', columns, rows: Some(rows) }
+        Self {
+            schema: INFORMATION_SCHEMA_NAME,
+            name,
+            number: None,
+            kind: 'v',
+            columns,
+            rows: Source::Definitions(rows),
+        }
     }
 
     /// A table of `pg_catalog` for what Saltwing does not have.
     pub(super) const fn empty_table(name: &'static str, number: u32, columns: &'static str) -> Self {
-        Self { schema: PG_CATALOG_NAME, name, number: Some(number), kind: 'r', columns, rows: None }
+        Self { schema: PG_CATALOG_NAME, name, number: Some(number), kind: 'r', columns, rows: Source::Nothing }
     }
 
     /// A view of `pg_catalog` for what Saltwing does not have.
     pub(super) const fn empty_view(name: &'static str, columns: &'static str) -> Self {
-        Self { schema: PG_CATALOG_NAME, name, number: None, kind: 'v', columns, rows: None }
+        Self { schema: PG_CATALOG_NAME, name, number: None, kind: 'v', columns, rows: Source::Nothing }
     }
 
     /// A view of `information_schema` for what Saltwing does not have.
     pub(super) const fn empty_information(name: &'static str, columns: &'static str) -> Self {
-        Self { schema: INFORMATION_SCHEMA_NAME, name, number: None, kind: 'v', columns, rows: None }
+        Self { schema: INFORMATION_SCHEMA_NAME, name, number: None, kind: 'v', columns, rows: Source::Nothing }
+    }
+
+    /// The same relation with rows that also list the relations of the catalog.
+    pub(super) const fn listing(self, rows: ListingRows) -> Self {
+        Self { rows: Source::DefinitionsAndCatalog(rows), ..self }
     }
 
     /// A relation that only rewritten queries name.
     pub(super) const fn internal(name: &'static str, columns: &'static str, rows: Rows) -> Self {
-        Self { schema: INTERNAL_NAME, name, number: None, kind: 'v', columns, rows: Some(rows) }
+        Self { schema: INTERNAL_NAME, name, number: None, kind: 'v', columns, rows: Source::Definitions(rows) }
     }
 }
 
@@ -94,7 +118,7 @@ pub(crate) struct Relation {
     /// `r` of a table, `v` of a view.
     pub(crate) kind: char,
     pub(crate) attributes: Vec<Attribute>,
-    rows: Option<Rows>,
+    rows: Source,
 }
 
 /// A column of a relation.
@@ -121,7 +145,7 @@ impl Relation {
 
     /// Whether it never has rows.
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_none()
+        matches!(self.rows, Source::Nothing)
     }
 
     /// Whether it serves rewritten queries, and is no relation of PostgreSQL.
@@ -137,12 +161,20 @@ impl Relation {
         }
     }
 
-    /// Its rows as a batch.
+    /// Its rows as a batch; `relations` are all relations of the catalog.
     ///
     /// # Errors
     /// A row that does not fit the columns is a bug.
-    pub(crate) fn batch(&self, definitions: &Definitions) -> Result<RecordBatch, CatalogError> {
-        let rows = self.rows.map_or_else(|| Ok(Vec::new()), |rows| rows(definitions))?;
+    pub(crate) fn batch(
+        &self,
+        definitions: &Definitions,
+        relations: &'static [Relation],
+    ) -> Result<RecordBatch, CatalogError> {
+        let rows = match self.rows {
+            Source::Nothing => Vec::new(),
+            Source::Definitions(rows) => rows(definitions)?,
+            Source::DefinitionsAndCatalog(rows) => rows(definitions, relations)?,
+        };
         let attributes = &self.attributes;
         if let Some(row) = rows.iter().find(|row| row.len() != attributes.len()) {
             let (have, want) = (row.len(), attributes.len());
