@@ -42,7 +42,7 @@ impl Connection {
         let steps: Vec<Step> =
             request.updates.iter().map(|update| step(&update.parameter_values)).collect::<Result<_, AvaticaError>>()?;
         drop(request.updates);
-        let running = self.session.begin(&sql);
+        let running = self.session.begin(sql.as_str());
         let counts = Self::ended(running, self.run_steps(&steps).await)?;
         Ok(self.batch_response(request.statement_id, counts))
     }

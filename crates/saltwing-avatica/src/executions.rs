@@ -69,7 +69,7 @@ impl Connection {
         let first_frame = FrameRows::of(request.first_frame_max_size, &[rows_max.as_frame()]);
         let statement = self.statements.get_or_add(request.statement_id)?;
         (statement.result, statement.rows_max) = (ResultState::None, rows_max);
-        let running = self.session.begin(&request.sql);
+        let running = self.session.begin(request.sql.as_str());
         let outcome = Self::ended(running, self.outcome_of_text(&request.sql, Wanted { first_frame, rows_max }).await)?;
         self.execute_response(request.statement_id, outcome)
     }
@@ -95,7 +95,7 @@ impl Connection {
         let rows_max = statement.rows_max;
         let older = [request.deprecated_first_frame_max_size, rows_max.as_frame()];
         let wanted = Wanted { first_frame: FrameRows::of(request.first_frame_max_size, &older), rows_max };
-        let running = self.session.begin(&sql);
+        let running = self.session.begin(sql.as_str());
         let outcome = Self::ended(running, self.outcome(&sql, &prepared, parameters, wanted).await)?;
         self.execute_response(handle.id, outcome)
     }
@@ -209,7 +209,7 @@ impl Connection {
         let statement = self.statements.get_or_add(id)?;
         statement.result = ResultState::None;
         let rows_max = statement.rows_max;
-        let running = self.session.begin(&state.sql);
+        let running = self.session.begin(state.sql.as_str());
         let (result, is_there) = Self::ended(running, self.result_at(&state.sql, rows_max, offset).await)?;
         self.statements.keep(id, result)?;
         Ok(is_there)

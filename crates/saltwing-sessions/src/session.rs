@@ -58,8 +58,8 @@ impl Session {
     }
 
     /// Begins a statement: from now on a cancellation stops it, and lists show its text.
-    pub fn begin(&self, text: &str) -> RunningStatement {
-        self.shared.begin(text)
+    pub fn begin(&self, text: impl Into<Arc<str>>) -> RunningStatement {
+        self.shared.begin(text.into())
     }
 }
 

@@ -142,14 +142,13 @@ impl Shared {
     }
 
     /// Begins a statement: from now on a cancellation stops it, and lists show its text.
-    pub(crate) fn begin(self: &Arc<Self>, text: &str) -> RunningStatement {
-        let token = CancellationToken::new();
-        let text: Arc<str> = text.into();
+    pub(crate) fn begin(self: &Arc<Self>, text: Arc<str>) -> RunningStatement {
+        let (token, began) = (CancellationToken::new(), Instant::now());
         let mut state = self.state.lock();
         state.running = Some(token.clone());
-        state.statement = Some(LastStatement { text: text.clone(), began: Instant::now(), took: None });
+        state.statement = Some(LastStatement { text: text.clone(), began, took: None });
         drop(state);
-        RunningStatement { shared: self.clone(), token, text, began: Instant::now(), rows: 0, sqlstate: None }
+        RunningStatement { shared: self.clone(), token, text, began, rows: 0, sqlstate: None }
     }
 }
 

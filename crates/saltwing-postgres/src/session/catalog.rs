@@ -30,7 +30,7 @@ impl PostgresSession {
         let is_owner = matches!(self.session.login(), Login::Owner { .. });
         let stated = Prepared::stated_types(types)?;
         let Self { wire, session, catalog, settings, database, .. } = self;
-        let running = session.begin(&statement.text);
+        let running = session.begin(statement.text.clone());
         let prepare = async {
             let setting = |name: &str| settings.text(name);
             let facts = SessionFacts {
@@ -81,7 +81,7 @@ impl PostgresSession {
             let anew = self.prepare_catalog(&prepared.statement, &types).await?;
             return self.run_translated(&anew, values).await;
         }
-        let running = self.session.begin(&prepared.statement.text);
+        let running = self.session.begin(prepared.statement.text.clone());
         let refreshed = supervise_read(&mut self.wire, &running, query.refresh()).await?;
         refreshed.map_err(|failed| catalog_failure(&failed))?;
         self.run_translated(prepared, values).await

@@ -69,7 +69,7 @@ impl PostgresSession {
     fn begin_copy(&mut self, statement: &StatementText) -> Supervision {
         let timeout = self.apply_statement_timeout();
         Supervision {
-            running: self.session.begin(&statement.text),
+            running: self.session.begin(statement.text.clone()),
             deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             phase: self.phase.clone(),
         }

@@ -72,7 +72,7 @@ impl PostgresSession {
             Kind::Library(properties) => {
                 let connection = self.connection.clone();
                 let stated = Prepared::stated_types(types)?;
-                let running = self.session.begin(&statement.text);
+                let running = self.session.begin(statement.text.clone());
                 let prepared = supervise(&mut self.wire, &running, connection.prepare_typed(&statement.text, &stated));
                 let prepared = prepared.await?.map_err(|error| statement.failed(&error))?;
                 let parameters = parameters_of(&prepared, types);

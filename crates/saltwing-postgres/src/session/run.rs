@@ -58,7 +58,7 @@ impl PostgresSession {
         }
         let timeout = self.apply_statement_timeout();
         let connection = self.connection.clone();
-        let mut running = self.session.begin(&statement.text);
+        let mut running = self.session.begin(statement.text.clone());
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let response = match source {
             Source::Text => supervise(&mut self.wire, &running, connection.run(&statement.text, ())).await?,
