@@ -14,7 +14,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Those of an `Authorization` header of the scheme Basic; `None` of other schemes, and of a header that is none.
+    /// The credentials in an `Authorization` header of the scheme Basic; `None` for other schemes and for a malformed header.
     pub(crate) fn of_header(header: &str) -> Option<Self> {
         let (scheme, encoded) = header.trim().split_once(' ')?;
         if !scheme.eq_ignore_ascii_case("basic") {

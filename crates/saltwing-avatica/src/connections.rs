@@ -3,7 +3,7 @@
 //! # Invariants
 //! * A connection answers the requests of the client that opened it, and of no other: each one brings its name and password.
 //! * One request of a connection runs at a time; those of different connections run side by side.
-//! * An id that is gone from the list never comes back to the same session: a request that waited for it is told that there is none.
+//! * An id that was removed from the list never names the same session again: a request that waited for it gets the error of a missing connection.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
@@ -56,7 +56,7 @@ impl Connections {
     }
 
     fn open_ones(&self) -> MutexGuard<'_, HashMap<String, Arc<Entry>>> {
-        // A panic elsewhere leaves the map whole: each change of it is one call.
+        // Each change of the map is one call, so a panic of another thread leaves the map consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

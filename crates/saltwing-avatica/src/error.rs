@@ -43,7 +43,7 @@ pub(crate) enum AvaticaError {
         /// The beginning of its name.
         name: String,
     },
-    /// The client has not said who it is, or is not the user of the connection.
+    /// The client has no credentials, or is not the user of the connection.
     #[error("the request needs the name and the password of the user")]
     Unauthorized,
     /// No connection has this id.

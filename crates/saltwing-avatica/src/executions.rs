@@ -155,7 +155,7 @@ impl Connection {
         Ok(ExecuteResponse { results: vec![result], missing_statement: false })
     }
 
-    /// Keeps what is left of a result after a frame.
+    /// Keeps the remaining rows of a result after a frame.
     fn put_back(&mut self, id: u32, frame: &Frame, left: Option<Box<OpenResult>>) -> Result<(), AvaticaError> {
         match left {
             Some(result) => self.statements.keep(id, *result),
@@ -169,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// More rows of a result. One that is elsewhere than the client believes is missing, as one that was lost.
+    /// More rows of a result. If the result is at another offset than the client believes, it counts as missing, like a lost result.
     ///
     /// # Errors
     /// Those of the read: the result is closed then.

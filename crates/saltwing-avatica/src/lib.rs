@@ -15,7 +15,7 @@
 //! | `connections`, `connection` | the connections by their ids; one of them |
 //! | `statements`, `results` | the statements of a connection; open results and their frames |
 //! | `executions`, `batches`, `transactions` | what runs |
-//! | `metadata`, `properties` | what is there |
+//! | `metadata`, `properties` | schemas, tables, columns and keys; properties of the database |
 //! | `requests` | which request is answered by what |
 //! | `error`, `phoenix_states` | errors, and their texts and states for drivers |
 //!

@@ -26,7 +26,7 @@ pub(crate) const SYNC_RESULTS: Shape = Shape(&[(3, &STATE)]);
 /// Messages in messages that are looked into. The decoder refuses deeper ones.
 const DEPTH_MAX: u32 = 100;
 
-/// Checks that a message has at most so many parts. What is malformed is left to the decoder.
+/// Checks that a message has at most so many parts. The decoder reports malformed messages.
 ///
 /// # Errors
 /// [`AvaticaError::TooManyParts`].

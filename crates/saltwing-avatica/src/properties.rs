@@ -1,6 +1,6 @@
 //! The properties of the database that drivers ask for once a connection.
 //!
-//! The name of the driver is Phoenix's: the Go driver takes the values of Phoenix's types apart only behind that name.
+//! The name of the driver is Phoenix's: the Go driver decodes the values of Phoenix's types only if the driver has that name.
 
 use saltwing::{SqlType, Value};
 

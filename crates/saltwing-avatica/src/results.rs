@@ -152,7 +152,7 @@ impl OpenResult {
     }
 }
 
-/// The frame behind the last row.
+/// The frame after the last row.
 pub(crate) fn end_frame(offset: u64) -> Frame {
     Frame { offset, done: true, rows: Vec::new() }
 }

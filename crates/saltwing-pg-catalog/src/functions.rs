@@ -1,6 +1,6 @@
 //! The functions of the catalog, which rewritten queries call.
 //!
-//! They look objects up in the definitions of the moment. A number that is none of an object gives NULL.
+//! They look objects up in the current definitions. A number that belongs to no object gives NULL.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn number(oid: i64) -> Option<u32> {
     u32::try_from(oid).ok()
 }
 
-/// A function that asks the definitions of the moment.
+/// A function that reads the current definitions.
 fn with<A, T, F: Fn(&Lookups, A) -> T>(shared: &Shared, function: F) -> impl Fn(A) -> T + use<A, T, F> {
     let shared = shared.clone();
     move |argument| {

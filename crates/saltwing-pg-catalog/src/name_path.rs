@@ -1,6 +1,6 @@
 //! Names of several parts, such as `public."My t"`.
 
-/// The parts of a name such as `public."My t"`; `None` of a text that is none.
+/// The parts of a name such as `public."My t"`; `None` if the text is not a name.
 pub(crate) fn name_parts(text: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();

@@ -40,7 +40,7 @@ pub(crate) struct LoggedIn {
 enum LoginFailure {
     /// The client left, or asked for a cancellation alone.
     Closed,
-    /// The client is told this.
+    /// The client gets this error.
     Refused(Box<ErrorInfo>),
 }
 
@@ -68,7 +68,7 @@ impl From<Refusal> for LoginFailure {
     }
 }
 
-/// Logs a client in; `None` if there is no session: the client was told why.
+/// Logs a client in; `None` if there is no session: the client has got the reason.
 pub(crate) async fn log_in(
     sessions: &Sessions,
     tls: Option<&TlsConfig>,
@@ -180,7 +180,7 @@ async fn first_packet(
     Err(MalformedMessage::TooMuch.into())
 }
 
-/// The minor version of the protocol: 0 or 2. A client that asks for more, or for extensions, is told.
+/// The minor version of the protocol: 0 or 2. A client that asks for another one, or for extensions, gets NegotiateProtocolVersion.
 fn negotiate(wire: &mut Wire, parameters: &StartupParameters) -> Result<u16, LoginFailure> {
     let minor = if parameters.minor >= 2 { 2 } else { 0 };
     let options: Vec<String> =

@@ -50,7 +50,7 @@ pub(crate) struct FetchResponse {
     pub(crate) frame: Option<Frame>,
     #[prost(bool, tag = "2")]
     pub(crate) missing_statement: bool,
-    /// The statement has no result, or is elsewhere in it: SyncResults makes it again.
+    /// The statement has no result, or its result is at another offset: the client asks for the result again by SyncResults.
     #[prost(bool, tag = "3")]
     pub(crate) missing_results: bool,
 }

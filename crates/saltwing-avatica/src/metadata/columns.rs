@@ -9,7 +9,7 @@ use super::catalog::{Catalog, ColumnEntry};
 use super::listing::{Column, INT, Listing, SHORT, TEXT, nonzero, text, yes_or_no};
 use super::pattern::Pattern;
 
-/// The columns of JDBC, and behind them those of Phoenix that say something here.
+/// The columns of JDBC, followed by those of Phoenix that have a meaning here.
 const COLUMNS: [Column; 28] = [
     ("TABLE_CAT", TEXT),
     ("TABLE_SCHEM", TEXT),

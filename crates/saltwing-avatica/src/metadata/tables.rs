@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 /// The kinds in `TABLE_TYPE`, in their order.
 const KINDS: [&str; 6] = ["INDEX", "LOCAL TEMPORARY", "SEQUENCE", "SYSTEM TABLE", "TABLE", "VIEW"];
 
-/// The columns of JDBC, and behind them those of Phoenix that say something here.
+/// The columns of JDBC, followed by those of Phoenix that have a meaning here.
 const COLUMNS: [Column; 13] = [
     ("TABLE_CAT", TEXT),
     ("TABLE_SCHEM", TEXT),

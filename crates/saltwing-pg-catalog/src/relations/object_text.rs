@@ -48,7 +48,7 @@ fn part_text(part: &IndexPart) -> String {
     }
 }
 
-/// The CREATE INDEX of an index, of a primary key's index too. `is_pretty` is without what is not needed: a visible schema, brackets.
+/// The CREATE INDEX of an index, of a primary key's index too. `is_pretty` leaves out a visible schema and unneeded brackets.
 pub(crate) fn index_text(definitions: &Definitions, oid: u32, is_pretty: bool) -> Option<String> {
     let path = |schema: &str, name: &str| match is_pretty && schema == "public" {
         true => quoted(name),

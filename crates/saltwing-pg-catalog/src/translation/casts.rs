@@ -70,7 +70,7 @@ impl Translator<'_> {
         if let Expr::Value(value) = &expr {
             match &value.value {
                 Value::Null => return Ok(null()),
-                // A name that is none is an error of the query; of a parameter, of its run.
+                // A malformed name in the query fails the query; one in a parameter fails the run.
                 Value::SingleQuotedString(name) => self.lookups.object_number(kind, name).map(|_| ())?,
                 _ => {}
             }

@@ -126,7 +126,7 @@ impl CopyStatement {
         }
         let kind = match (direction, source) {
             (Direction::From, CopySource::Table(table)) => CopyKind::From(CopyFrom { table, format, on_conflict }),
-            // The library's parser tells what is wrong with it.
+            // The library's parser reports the error.
             (Direction::From, CopySource::Query { .. }) => return Ok(None),
             (Direction::To, source) => CopyKind::To(CopyTo { source, format }),
         };

@@ -8,7 +8,7 @@ use crate::wire::WireFailure;
 /// Why a session ends.
 #[derive(Debug)]
 pub(super) enum SessionEnd {
-    /// The client said so.
+    /// The client has sent Terminate.
     Terminated,
     /// The connection broke, or its bytes make no sense.
     Wire(WireFailure),
@@ -21,7 +21,7 @@ pub(super) enum SessionEnd {
 }
 
 impl SessionEnd {
-    /// What the client is told, if it is told something.
+    /// The error that the client gets, if it gets one.
     pub(super) fn farewell(&self) -> Option<Box<ErrorInfo>> {
         match self {
             Self::Terminated => None,

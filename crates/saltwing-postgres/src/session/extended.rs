@@ -297,7 +297,7 @@ fn is_rollback_to(text: &str, dialect: Dialect) -> bool {
     matches!(savepoint(text, dialect), Some(SavepointStatement::RollbackTo(_)))
 }
 
-/// The parameters of a statement, as the client is told: of the type that the client stated, else of the one that the statement wants.
+/// The parameters of a statement as Describe shows them: of the type that the client stated, else of the one that the statement wants.
 pub(super) fn parameters_of(statement: &saltwing::Statement, stated: &[u32]) -> Vec<Parameter> {
     let wanted = &statement.description().parameters;
     let parameter = |number: usize| {
@@ -312,7 +312,7 @@ fn no_portal(name: &str) -> Failure {
     error("34000", format!("portal \"{name}\" does not exist")).into()
 }
 
-/// Checks that a statement still has the columns that its client was told.
+/// Checks that a statement still has the columns that Describe has shown.
 fn check_columns(columns: &[ColumnForm], open: &OpenRows) -> Result<(), Failure> {
     let now = open.rows.columns();
     let is_same = now.len() == columns.len() && now.iter().zip(columns).all(|(now, told)| now.ty == told.ty);

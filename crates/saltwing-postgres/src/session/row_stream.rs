@@ -24,7 +24,7 @@ const FLUSH_BYTES: usize = 32 << 10;
 pub(super) struct ColumnForm {
     pub(super) label: String,
     pub(super) ty: SqlType,
-    /// The type that the client is told.
+    /// The type in the message to the client.
     pub(super) oid: u32,
     pub(super) format: Format,
 }

@@ -1,4 +1,4 @@
-//! The statements of clients: which part of the server runs each, and what is known of it before it runs.
+//! The statements of clients: which part of the server runs each, and its properties before it runs.
 
 use pgwire::error::ErrorInfo;
 use saltwing::syntax::{CopyStream, StatementEffect, StatementProperties, properties};
@@ -85,14 +85,14 @@ fn is_blank(text: &str, dialect: Dialect) -> bool {
 pub(super) struct Prepared {
     pub(super) statement: StatementText,
     pub(super) kind: PreparedKind,
-    /// The types of its parameters, as the client is told.
+    /// Its parameters, with the types that Describe shows.
     pub(super) parameters: Vec<Parameter>,
 }
 
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parameter {
-    /// The type that the client is told.
+    /// The type in the message to the client.
     pub(super) oid: u32,
     /// The type that the statement wants, as far as it is known.
     pub(super) ty: Option<SqlType>,

@@ -15,7 +15,7 @@ pub(crate) enum SessionSyntaxError {
         /// Its place.
         position: usize,
     },
-    /// A string, a name or a number that is none.
+    /// A malformed string, name or number.
     #[error("{reason}")]
     BadToken {
         /// What is wrong with it.

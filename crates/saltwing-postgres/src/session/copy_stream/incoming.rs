@@ -24,7 +24,7 @@ use crate::error_fields::error_info;
 use crate::messages::{complete, error, notice};
 use crate::wire::{Frontend, MalformedMessage, Wire, WireFailure};
 
-/// How often a part that is being written is told to stop, until it does.
+/// The pause between two interrupts of a part that is being written, until it stops.
 const STOP_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl PostgresSession {

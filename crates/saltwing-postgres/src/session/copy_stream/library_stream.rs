@@ -19,7 +19,7 @@ use crate::copy::{PipeReader, PipeWriter, byte_pipe, has_binary_rows};
 use crate::messages::complete;
 use crate::wire::Wire;
 
-/// How often a call that is to stop is told so, until it does.
+/// The pause between two interrupts of a call, until it stops.
 const STOP_PAUSE: Duration = Duration::from_millis(10);
 /// Output that is sent before more of it is taken.
 const FLUSH_BYTES: usize = 32 << 10;
