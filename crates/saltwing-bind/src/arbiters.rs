@@ -51,7 +51,7 @@ impl Arbiters {
 ///
 /// # Errors
 /// [`BindErrorKind::NoUniqueKey`], [`BindErrorKind::UnfitUniqueIndex`]; those of its expressions.
-pub(crate) fn arbiters(clause: &ConflictTarget, target: &Target, leaves_out: bool) -> Result<Arbiters> {
+pub(crate) fn arbiters(clause: &ConflictTarget, target: &Target<'_>, leaves_out: bool) -> Result<Arbiters> {
     let table = &target.table;
     let (parts, predicate, span) = match clause {
         ConflictTarget::Any if leaves_out => return some(Arbiters::all(table), table.def()),
@@ -61,7 +61,7 @@ pub(crate) fn arbiters(clause: &ConflictTarget, target: &Target, leaves_out: boo
         ConflictTarget::PrimaryKey | ConflictTarget::Any => return Err(without_key(table.def())),
         ConflictTarget::Parts { parts, predicate, span } => (parts, predicate, *span),
     };
-    let scope = target.scope_of_keys();
+    let scope = target.scope_of_keys()?;
     let target_expr = |expr| target_expr(expr, &scope, table);
     let mut bound: Vec<Expr> = Vec::with_capacity(parts.len());
     for (expr, SourceText { text, span }) in parts {

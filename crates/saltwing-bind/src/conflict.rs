@@ -48,7 +48,7 @@ pub(crate) enum BoundConflict {
 /// Those of its names and expressions; a change of a row that the view of the statement may not show.
 pub(crate) fn conflict(
     clause: &ConflictClause,
-    target: &Target,
+    target: &Target<'_>,
     known: Vec<DynamicColumn>,
     params: Params<'_>,
 ) -> Result<(BoundConflict, Arbiters)> {
@@ -104,7 +104,7 @@ struct BothRows {
 }
 
 impl BothRows {
-    fn new(target: &Target, known: &[DynamicColumn]) -> Result<Self> {
+    fn new(target: &Target<'_>, known: &[DynamicColumn]) -> Result<Self> {
         let table = &target.table;
         let first = 2 * table.width();
         let (mut outputs, mut dynamic) = (Vec::with_capacity(known.len()), Vec::with_capacity(2 * known.len()));
@@ -122,7 +122,7 @@ impl BothRows {
             }
             dynamic.append(&mut of_excluded);
         }
-        Ok(Self { scope: target.scope(None).with_dynamic(outputs).with_excluded(), first, dynamic })
+        Ok(Self { scope: target.scope(None)?.with_dynamic(outputs).with_excluded(), first, dynamic })
     }
 
     fn lowered(&self, expr: &sqlparser::ast::Expr, params: Params<'_>) -> Result<Expr> {

@@ -372,7 +372,7 @@ fn takes_sequence(
 pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundDelete> {
     let target = Target::resolve(catalog, &statement.table)?;
     let alias = statement.alias.as_ref().map(|alias| alias.text.clone());
-    let scope = target.scope(alias.clone());
+    let scope = target.scope(alias.clone())?;
     let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
     let view = target.view.as_deref();
     let is_queried = !dynamic.is_empty() || view.is_some_and(|view| !view.own.is_empty());

@@ -132,7 +132,7 @@ struct NewRow<'a> {
 }
 
 impl<'a> NewRow<'a> {
-    fn of(statement: &'a Merge, clause: &'a MergeClause, target: &Target) -> Result<Self> {
+    fn of(statement: &'a Merge, clause: &'a MergeClause, target: &Target<'_>) -> Result<Self> {
         let MergeAction::Insert { columns, overriding, values } = &clause.action else {
             return Err(BindError::bug("a clause that inserts nothing has no new row"));
         };
@@ -141,12 +141,12 @@ impl<'a> NewRow<'a> {
     }
 
     /// Where it goes, and its values. An error without a place gets that of the clause.
-    fn bound(self, target: &Target, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
+    fn bound(self, target: &Target<'_>, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
         let span = self.span;
         self.values_of(target, params).map_err(|error| error.at(Some(span)))
     }
 
-    fn values_of(self, target: &Target, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
+    fn values_of(self, target: &Target<'_>, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
         let Self { columns, known, values, overriding, .. } = self;
         let (columns, mut dynamic) = match columns {
             Some(names) => known_columns(target, names, &known)?,

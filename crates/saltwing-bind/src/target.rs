@@ -17,59 +17,68 @@ use crate::scope::Scope;
 use crate::view::WrittenView;
 
 /// What a statement writes: a table, or a view over rows of one.
-pub(crate) struct Target {
+pub(crate) struct Target<'c> {
     /// The table whose rows are written.
     pub(crate) table: Arc<Table>,
     /// The view through which they are.
     pub(crate) view: Option<Box<WrittenView>>,
-    /// Whether `public` is a name of its schema.
-    is_public: bool,
+    /// The catalog that says whether `public` is a name of its schema; `None` if names of columns have no schema. Only a scope asks it:
+    /// an INSERT without a list of columns needs none.
+    catalog: Option<&'c dyn CatalogReader>,
 }
 
-impl Target {
+impl<'c> Target<'c> {
     /// The table or view that a statement names.
     ///
     /// # Errors
     /// That of the catalog, with the place; [`BindErrorKind::ReadOnlyView`].
-    pub(crate) fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Self> {
+    pub(crate) fn resolve(catalog: &'c dyn CatalogReader, name: &TableRef) -> Result<Self> {
         let (schema, bare) = name.parts();
         let placed = |error| BindError::from(error).at(Some(name.span()));
         let absent = match table_of(catalog, schema, bare) {
-            Ok(table) => {
-                let is_public = Names::Statement.is_public(&table.def().name, catalog)?;
-                return Ok(Self { is_public, ..Self::of_table(table) });
-            }
+            Ok(table) => return Ok(Self { table, view: None, catalog: Some(catalog) }),
             Err(error) if error.is_absence() => error,
             Err(error) => return Err(placed(error)),
         };
         let view = catalog.view(schema, bare).map_err(placed)?.ok_or_else(|| placed(absent))?;
         let view = WrittenView::of(view, name.span(), catalog)?;
-        let is_public = Names::Statement.is_public(&view.def.name, catalog)?;
-        Ok(Self { table: view.table.clone(), view: Some(Box::new(view)), is_public })
+        Ok(Self { table: view.table.clone(), view: Some(Box::new(view)), catalog: Some(catalog) })
     }
 
     pub(crate) fn of_table(table: Arc<Table>) -> Self {
-        Self { table, view: None, is_public: false }
+        Self { table, view: None, catalog: None }
+    }
+
+    /// Whether `public` is a name of its schema.
+    fn is_public(&self) -> Result<bool> {
+        let name = self.view.as_ref().map_or(&self.table.def().name, |view| &view.def.name);
+        self.catalog.map_or(Ok(false), |catalog| Names::Statement.is_public(name, catalog))
     }
 
     /// The columns that a statement may name, but for dynamic ones.
-    pub(crate) fn scope(&self, alias: Option<String>) -> Scope {
-        let is_public = self.is_public && alias.is_none();
+    ///
+    /// # Errors
+    /// That of the catalog.
+    pub(crate) fn scope(&self, alias: Option<String>) -> Result<Scope> {
+        let is_public = alias.is_none() && self.is_public()?;
         let scope = match &self.view {
             None => Scope::of(self.table.clone(), alias),
             Some(view) => Scope::of(self.table.clone(), None).under_view(&view.def, alias).shown_by(&view.def),
         };
-        scope.public(is_public)
+        Ok(scope.public(is_public))
     }
 
     /// All columns of the table, also those that the view does not show: a key has them.
-    pub(crate) fn scope_of_keys(&self) -> Scope {
+    ///
+    /// # Errors
+    /// That of the catalog.
+    pub(crate) fn scope_of_keys(&self) -> Result<Scope> {
         let scope = Scope::of(self.table.clone(), None);
         let scope = match &self.view {
             None => scope,
             Some(view) => scope.under_view(&view.def, None),
         };
-        scope.public(self.is_public)
+        Ok(scope.public(self.is_public()?))
     }
 
     /// The dynamic columns that a statement may name: those of the view, and those that it declares.
@@ -120,7 +129,7 @@ pub(crate) struct NamedTarget<'a> {
 ///
 /// # Errors
 /// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`]; a hidden column.
-pub(crate) fn target_columns(target: &Target, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
+pub(crate) fn target_columns(target: &Target<'_>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
     let def = target.table.def();
     let Some(names) = names else {
         let mut columns = Vec::with_capacity(def.columns.len());
@@ -128,7 +137,7 @@ pub(crate) fn target_columns(target: &Target, names: Option<&[ColumnName]>) -> R
         columns.extend(def.columns.iter().enumerate().filter(is_given).map(|(index, _)| index));
         return Ok(columns);
     };
-    let scope = target.scope(None);
+    let scope = target.scope(None)?;
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
         let column = scope.resolve(&name.parts(), Some(name.span()))?;

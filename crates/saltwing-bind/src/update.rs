@@ -92,7 +92,7 @@ pub(crate) struct AssignedRows<'a> {
 impl<'a> AssignedRows<'a> {
     pub(crate) fn new(
         dynamic: &[DynamicColumn],
-        target: &Target,
+        target: &Target<'_>,
         assignments: &'a [Assignment],
         params: Params<'_>,
     ) -> Result<Self> {

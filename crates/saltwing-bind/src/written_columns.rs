@@ -20,7 +20,7 @@ pub type WrittenColumns = (Vec<usize>, Vec<ColumnDef>);
 /// # Errors
 /// As [`target_columns`]; a dynamic column under the name of one of the table.
 pub(crate) fn assigned_columns(
-    target: &Target,
+    target: &Target<'_>,
     assignments: &[Assignment],
     known: &[DynamicColumn],
 ) -> Result<WrittenColumns> {
@@ -32,13 +32,17 @@ pub(crate) fn assigned_columns(
 ///
 /// # Errors
 /// As [`assigned_columns`].
-pub(crate) fn known_columns(target: &Target, names: &[ColumnName], known: &[DynamicColumn]) -> Result<WrittenColumns> {
+pub(crate) fn known_columns(
+    target: &Target<'_>,
+    names: &[ColumnName],
+    known: &[DynamicColumn],
+) -> Result<WrittenColumns> {
     if known.is_empty() {
         return Ok((target_columns(target, Some(names))?, Vec::new()));
     }
     let def = target.table.def();
     check_dynamic(def, known.iter().map(|it| &it.column))?;
-    let scope = target.scope(None);
+    let scope = target.scope(None)?;
     let is_named = |name: &ColumnName, it: &ColumnName| match (&name.family, &it.family) {
         (Some(table), None) => scope.is_named(&[&table.text]) && is_same_name(&name.name.text, &it.name.text),
         (None, Some(_)) => {
@@ -65,7 +69,7 @@ pub fn listed_columns(
     Target::of_table(table.clone()).listed_columns(names, dynamic)
 }
 
-impl Target {
+impl Target<'_> {
     /// As [`listed_columns`]; those of a view are those that it shows.
     ///
     /// # Errors
@@ -98,7 +102,7 @@ impl Target {
 
 /// Named columns; `found` is the name and the type of a dynamic one, by its place and its name in the statement.
 fn written_columns(
-    target: &Target,
+    target: &Target<'_>,
     names: &[ColumnName],
     found: impl Fn(usize, &ColumnName) -> Option<(String, SqlType)>,
 ) -> Result<WrittenColumns> {
