@@ -10,7 +10,7 @@ use saltwing_plan::{
     Ranges, Request, RowLimit, Use, choose,
 };
 use saltwing_sql::statement::Hint;
-use saltwing_types::{Expr, KeySchema, Span};
+use saltwing_types::{Expr, Function, KeySchema, Span};
 
 use crate::error::Result;
 use crate::index_advice::{IndexAdvice, index_for};
@@ -223,6 +223,19 @@ pub(crate) fn advice(refused: &TableAccess, request: &AccessRequest<'_>) -> Vec<
 }
 
 impl TableAccess {
+    /// Whether the values of parameters may bound a refused access: `k = ANY(?)` is a list of keys as soon as the array is known.
+    pub fn awaits_values(&self) -> bool {
+        let is_membership = |e: &Expr| match e {
+            Expr::Call(function, args, _) => *function == Function::ARRAY_ANY && args.iter().any(Expr::has_parameter),
+            _ => false,
+        };
+        let mut found = false;
+        for condition in &self.access.residual {
+            condition.expr.walk(&mut |part| found |= is_membership(part));
+        }
+        found
+    }
+
     /// Tells of conditions that the executor checks itself: no range comes from them, and rows that are read
     /// may fail them.
     #[must_use]

@@ -47,4 +47,4 @@ pub use plan::plan;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::plan_select;
 pub use system_query::{SystemQuery, SystemStep};
-pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};
+pub use template::{SelectTemplate, is_bindable, with_values};

@@ -30,9 +30,9 @@ impl SelectTemplate {
     pub fn new(open: DirectQuery) -> Option<(Self, Option<PlannedSelect>)> {
         let is_output_bindable = match &open.output {
             DirectOutput::Rows(columns, _) => columns.iter().all(|c| is_computable(&c.expr)),
-            DirectOutput::Groups(grouping) => !grouping.exprs().any(has_parameter),
+            DirectOutput::Groups(grouping) => !grouping.exprs().any(Expr::has_parameter),
         };
-        let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
+        let is_bindable = |e: &Expr| !e.has_parameter() || is_bindable(e);
         if !is_output_bindable || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
@@ -44,12 +44,12 @@ impl SelectTemplate {
     pub fn bind(&self, values: ParamValues<'_>) -> Option<PlannedSelect> {
         let mut bound = self.open.clone();
         for condition in &mut bound.conditions {
-            if has_parameter(&condition.expr) {
+            if condition.expr.has_parameter() {
                 *condition = Condition::new(with_values(&condition.expr, values).ok()?);
             }
         }
         if let DirectOutput::Rows(columns, _) = &mut bound.output {
-            for column in columns.iter_mut().filter(|column| has_parameter(&column.expr)) {
+            for column in columns.iter_mut().filter(|column| column.expr.has_parameter()) {
                 column.expr = with_values(&column.expr, values).ok()?;
                 column.ty = column.expr.sql_type()?;
             }
@@ -71,7 +71,7 @@ impl SelectTemplate {
 /// The template of the keys, and the plan that reads a part of them.
 fn parts(open: &DirectQuery) -> Option<(KeyTemplate, PlannedSelect)> {
     // Values would change the output, too.
-    let has_output = |output: &DirectOutput| output.columns().iter().any(|column| has_parameter(&column.expr));
+    let has_output = |output: &DirectOutput| output.columns().iter().any(|column| column.expr.has_parameter());
     if open.is_limit_open() || has_output(&open.output) {
         return None;
     }
@@ -80,19 +80,12 @@ fn parts(open: &DirectQuery) -> Option<(KeyTemplate, PlannedSelect)> {
     Some((template, KeyAccess::plan_of_parts(planned)?))
 }
 
-/// Whether a parameter is part of an expression.
-pub fn has_parameter(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| found |= matches!(part, Expr::Param(..)));
-    found
-}
-
 /// Whether an item's parameters are operands of arithmetic, or the item itself: then its type follows from their types alone.
 fn is_computable(e: &Expr) -> bool {
     match e {
         Expr::Param(..) => true,
         Expr::Arith(_, a, b, _) => is_computable(a) && is_computable(b),
-        other => !has_parameter(other),
+        other => !other.has_parameter(),
     }
 }
 
@@ -112,7 +105,7 @@ fn is_column_and_parameter(a: &Expr, b: &Expr) -> bool {
 /// Whether a condition's parameters are compared with columns and nothing else.
 pub fn is_bindable(e: &Expr) -> bool {
     match e {
-        Expr::And(list) | Expr::Or(list) => list.iter().all(|part| !has_parameter(part) || is_bindable(part)),
+        Expr::And(list) | Expr::Or(list) => list.iter().all(|part| !part.has_parameter() || is_bindable(part)),
         Expr::Not(inner) => is_bindable(inner),
         Expr::Compare(_, a, b) => is_column_and_parameter(a, b),
         Expr::RowCompare(_, a, b) => a.iter().zip(b).all(|(a, b)| is_column_and_parameter(a, b)),
@@ -135,7 +128,7 @@ pub fn with_values(e: &Expr, values: ParamValues<'_>) -> std::result::Result<Exp
             let no_value = || ValueError::BadArgument(format!("parameter {} has no value", index + 1));
             values.literal(*index).ok_or_else(no_value)
         }
-        Expr::Arith(op, a, b, _) if has_parameter(e) => {
+        Expr::Arith(op, a, b, _) if e.has_parameter() => {
             typing::arith(*op, with_values(a, values)?, with_values(b, values)?)
         }
         Expr::And(list) => typing::and(all(list)?),
@@ -144,13 +137,13 @@ pub fn with_values(e: &Expr, values: ParamValues<'_>) -> std::result::Result<Exp
         Expr::Compare(op, a, b) if is_column_and_parameter(a, b) => {
             typing::compare(*op, with_values(a, values)?, with_values(b, values)?)
         }
-        Expr::RowCompare(op, a, b) if has_parameter(e) => typing::row_compare(*op, all(a)?, all(b)?),
-        Expr::InList(left, list) if has_parameter(e) => typing::in_list((**left).clone(), all(list)?, false),
-        Expr::RowInList(row, rows) if has_parameter(e) => {
+        Expr::RowCompare(op, a, b) if e.has_parameter() => typing::row_compare(*op, all(a)?, all(b)?),
+        Expr::InList(left, list) if e.has_parameter() => typing::in_list((**left).clone(), all(list)?, false),
+        Expr::RowInList(row, rows) if e.has_parameter() => {
             let rows = rows.iter().map(|row| all(row)).collect::<std::result::Result<_, _>>()?;
             typing::row_in_list(row.clone(), rows, false)
         }
-        Expr::Like { text, pattern, escape, ignore_case } if has_parameter(e) => {
+        Expr::Like { text, pattern, escape, ignore_case } if e.has_parameter() => {
             typing::like((**text).clone(), with_values(pattern, values)?, *escape, *ignore_case, false)
         }
         other => Ok(other.clone()),

@@ -259,6 +259,13 @@ impl Expr {
         found
     }
 
+    /// Whether a parameter is part of the expression.
+    pub fn has_parameter(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |part| found |= matches!(part, Self::Param(..)));
+        found
+    }
+
     /// Whether the value is known before any row is read: no column, no parameter and no subquery is named, and no function
     /// called that gives another value each time, or that only the relational engine has.
     pub fn is_constant(&self) -> bool {

@@ -119,7 +119,9 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
         SqlType::Timestamp | SqlType::UnsignedTimestamp => Value::Timestamp(parse_instant(text, ty)?),
         SqlType::Char(_) | SqlType::Varchar(_) | SqlType::Json => Value::text(text),
         SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
-            Value::Bytes(text::unhex(text.trim()).ok_or_else(bad)?)
+            // Clients of PostgreSQL write `\x` before the digits.
+            let digits = text.trim();
+            Value::Bytes(text::unhex(digits.strip_prefix("\\x").unwrap_or(digits)).ok_or_else(bad)?)
         }
         SqlType::Uuid => Value::Bytes(parse_uuid(text).ok_or_else(bad)?),
         SqlType::Interval => Value::Interval(Interval::parse(text)?),

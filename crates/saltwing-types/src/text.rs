@@ -214,6 +214,8 @@ mod tests {
             ("-1", SqlType::UnsignedInt, "out_of_range"),
             ("2020-13-01", SqlType::Date, "bad_datetime"),
             ("xyz", SqlType::Varbinary, "bad_text"),
+            ("\\x0", SqlType::Varbinary, "bad_text"),
+            ("\\X00", SqlType::Varbinary, "bad_text"),
             ("toolong", SqlType::Varchar(Some(3)), "too_long"),
             ("maybe", SqlType::Boolean, "bad_text"),
             ("1e999", SqlType::Float, "out_of_range"),
@@ -221,5 +223,10 @@ mod tests {
         ] {
             assert_eq!(parse(text, ty).unwrap_err().code().as_str(), code, "{text} {ty}");
         }
+        let bytes = |text: &str| parse(text, SqlType::Varbinary).unwrap();
+        for text in ["\\x00fF", " 00ff "] {
+            assert_eq!(bytes(text), Value::Bytes(vec![0, 0xff]), "{text}");
+        }
+        assert_eq!(bytes("\\x"), Value::Bytes(Vec::new()));
     }
 }

@@ -180,6 +180,7 @@ pub use saltwing_derive::{FromRow, IntoParams};
 pub use saltwing_access::Loss;
 pub use saltwing_bind::{ColumnOrigin, OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
+pub use saltwing_plan::Policy;
 pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, split_statements_in};
 pub use saltwing_types::function::Volatility;
 pub use saltwing_types::value::Timestamp;

@@ -163,7 +163,7 @@ async fn portals(c: &mut Client) -> Result<(), TestError> {
         equal(&ids, &(next..end).collect())?;
         next = end;
         // Another statement runs while the portal is open.
-        equal(&column(&transaction.query("SELECT 7", &[]).await?)?, &vec![7_i32])?;
+        equal(&column(&transaction.query("SELECT CAST(7 AS INTEGER)", &[]).await?)?, &vec![7_i32])?;
     }
     equal(&next, &250)?;
     equal(&transaction.query_portal(&portal, 0).await?.len(), &50)?;
@@ -202,7 +202,7 @@ async fn streamed_rows(c: &mut Client) -> Result<(), TestError> {
 async fn rows_that_are_left(c: &mut Client) -> Result<(), TestError> {
     let rows = c.query_raw("SELECT id FROM rust_item WHERE id >= 0", std::iter::empty::<&i64>()).await?;
     ensure(pin!(rows).next().await.is_some(), || "no row".to_owned())?;
-    equal(&c.query_one("SELECT 7", &[]).await?.try_get::<_, i32>(0)?, &7)
+    equal(&c.query_one("SELECT CAST(7 AS INTEGER)", &[]).await?.try_get::<_, i32>(0)?, &7)
 }
 
 async fn copy_text(c: &mut Client) -> Result<(), TestError> {
@@ -278,7 +278,7 @@ async fn cancel(c: &mut Client) -> Result<(), TestError> {
     let (answer, sent) = futures::join!(c.query_one(SLOW_QUERY, &[]), later);
     sent?;
     equal(&state(answer)?, &"57014".to_owned())?;
-    equal(&c.query_one("SELECT 7", &[]).await?.try_get::<_, i32>(0)?, &7)
+    equal(&c.query_one("SELECT CAST(7 AS INTEGER)", &[]).await?.try_get::<_, i32>(0)?, &7)
 }
 
 /// The cancellation comes while the server sends rows, and the client reads none for a while.

@@ -20,7 +20,7 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_bind::{ParamValues, ParameterTypes};
-use saltwing_planner::{Guard, has_parameter, is_bindable};
+use saltwing_planner::{Guard, is_bindable};
 
 use crate::RelationalError;
 use crate::engine::planned::{Planned, Template, judged};
@@ -146,7 +146,7 @@ pub(crate) fn params_only_in_scan_filters(plan: &LogicalPlan) -> Result<bool> {
     each_expr(plan, &mut |node, expr| {
         if let PlanExpr::ScalarFunction(call) = expr
             && let Some(own) = ExprFunction::of(call)
-            && has_parameter(own)
+            && own.has_parameter()
         {
             waits &= matches!(node, LogicalPlan::TableScan(_)) && is_bindable(own);
         }

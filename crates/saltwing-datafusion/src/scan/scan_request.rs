@@ -8,7 +8,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use saltwing_access::{ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_bind::ParamValues;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
-use saltwing_planner::{AccessRequest, Guard, JoinAdvice, TableAccess, has_parameter, plan, with_values};
+use saltwing_planner::{AccessRequest, Guard, JoinAdvice, TableAccess, plan, with_values};
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
@@ -103,7 +103,7 @@ pub(crate) struct Ends {
 pub(crate) fn bound_conditions(conditions: &[Condition], values: ParamValues<'_>) -> Option<Vec<Condition>> {
     let mut bound = Vec::with_capacity(conditions.len());
     for condition in conditions {
-        match has_parameter(&condition.expr) {
+        match condition.expr.has_parameter() {
             true => {
                 let expr = with_values(&condition.expr, values).ok()?;
                 bound.extend(expr.into_conjuncts().into_iter().map(Condition::new));

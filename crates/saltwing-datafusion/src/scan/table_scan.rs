@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
 use saltwing_access::{RowSource, ScanContext, ScanRoute, Snapshot, TableError};
 use saltwing_bind::ParamValues;
 use saltwing_plan::{OrderBy, Use};
-use saltwing_planner::{JoinAdvice, TableAccess, has_parameter, keys_of_rows, plan};
+use saltwing_planner::{JoinAdvice, TableAccess, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
@@ -96,7 +96,7 @@ impl TableScanExec {
         let is_residual = plan.predicates.iter().take(others).all(|predicate| predicate.use_ == Use::Residual);
         if !is_residual
             || !access.is_by_table_key()
-            || plan.residual.iter().any(|condition| has_parameter(&condition.expr))
+            || plan.residual.iter().any(|condition| condition.expr.has_parameter())
         {
             return Ok(None);
         }
@@ -164,7 +164,7 @@ impl TableScanExec {
         let known = self.access()?;
         let (own, later) = self.request.conditions.split_at(self.request.conditions.len().saturating_sub(open));
         let (request, access, is_short) = if let Some(values) = values
-            && own.iter().any(|condition| has_parameter(&condition.expr))
+            && own.iter().any(|condition| condition.expr.has_parameter())
         {
             let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
             conditions.extend_from_slice(later);

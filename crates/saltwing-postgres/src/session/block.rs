@@ -5,6 +5,10 @@
 //!   │                └─ COMMIT, ROLLBACK ──> idle  <── COMMIT (is a ROLLBACK), ROLLBACK ─┘
 //!   └─ several statements of one message, or of one series up to Sync ──> implicit ──> idle
 //! ```
+//!
+//! A definition takes effect at once. In an explicit block that has only read, the session ends the library's transaction before the definition and
+//! begins another one after it, and the block goes on: programs create their tables in transactions that they opened for them.
+//!
 //! The library knows of a transaction that a statement of it has failed; the block also knows of errors that the library does not see: of
 //! messages, of names of portals, of rows that were not sent.
 
@@ -18,6 +22,8 @@ pub(super) struct Block {
     pub(super) is_implicit: bool,
     /// Whether an error came in it.
     pub(super) has_failed: bool,
+    /// Whether a statement that writes rows has run in it.
+    pub(super) has_written: bool,
 }
 
 impl Block {
@@ -49,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_failure_counts_while_the_transaction_is_open() {
-        let failed = Block { is_implicit: false, has_failed: true };
+        let failed = Block { has_failed: true, ..Block::default() };
         assert_eq!(failed.status(TransactionState::Open), TransactionStatus::Error);
         assert_eq!(failed.status(TransactionState::None), TransactionStatus::Idle);
         assert_eq!(Block::default().status(TransactionState::Open), TransactionStatus::Transaction);

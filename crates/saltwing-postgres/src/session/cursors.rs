@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use pgwire::messages::PgWireBackendMessage as Message;
+use saltwing::Value;
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
+use super::failures::failed_block;
 use super::portal::{Portal, PortalState};
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, OpenRows, Sent, row_description};
 use super::run::Outcome;
-use super::statement::Prepared;
+use super::statement::{Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
 use crate::session_statement::{Declare, Fetch, Target};
@@ -20,26 +22,63 @@ use crate::values::Format;
 const BINARY: i16 = 1;
 
 impl PostgresSession {
+    /// Prepares a DECLARE whose query may have parameters.
+    pub(super) async fn prepare_cursor(
+        &mut self,
+        statement: &StatementText,
+        declare: Declare,
+        types: &[u32],
+    ) -> Result<Prepared, Failure> {
+        let query = Box::pin(self.prepare(&statement.part(&declare.query), types)).await?;
+        let parameters = query.parameters.clone();
+        Ok(Prepared { statement: statement.clone(), kind: PreparedKind::Cursor(declare, Arc::new(query)), parameters })
+    }
+
+    /// DECLARE of a simple query, which has no values for parameters.
+    pub(super) async fn declare_unbound(
+        &mut self,
+        statement: &StatementText,
+        declare: &Declare,
+    ) -> Result<(), Failure> {
+        self.check_declares(declare)?;
+        let query = Arc::new(self.prepare(&statement.part(&declare.query), &[]).await?);
+        if !query.parameters.is_empty() {
+            return Err(
+                error("42P02", "the query of a cursor has parameters, and the statement gives no values").into()
+            );
+        }
+        self.declare(declare, &query, Vec::new()).await
+    }
+
     /// DECLARE. The query begins here: its rows are those of this place in the transaction.
-    pub(super) async fn declare(&mut self, statement: &StatementText, declare: &Declare) -> Result<(), Failure> {
-        if self.is_idle() || self.block.is_implicit {
-            return Err(error("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
-        }
-        let name = &declare.name.text;
-        self.check_new_cursor(name)?;
-        let prepared = Arc::new(self.prepare(&statement.part(&declare.query), &[]).await?);
-        if !prepared.parameters.is_empty() {
-            return Err(error("42P02", "the query of a cursor has no parameters").into());
-        }
+    pub(super) async fn declare(
+        &mut self,
+        declare: &Declare,
+        query: &Arc<Prepared>,
+        values: Vec<Value>,
+    ) -> Result<(), Failure> {
+        self.check_declares(declare)?;
         let format_codes = if declare.is_binary { vec![BINARY] } else { Vec::new() };
-        let Outcome::Rows(open) = self.start_portal(&prepared, Vec::new()).await? else {
+        let Outcome::Rows(open) = self.start_portal(query, values).await? else {
             return Err(error("42601", "the statement of a cursor must give rows").into());
         };
         let columns = Some(columns_of(&open, &format_codes)?);
+        let (prepared, state) = (query.clone(), PortalState::Open(open));
         self.add_portal(
-            name.clone(),
-            Portal { prepared, values: Vec::new(), format_codes, columns, state: PortalState::Open(open) },
+            declare.name.text.clone(),
+            Portal { prepared, values: Vec::new(), format_codes, columns, state },
         )
+    }
+
+    /// Refuses a DECLARE outside of a transaction block, and a name that a portal has.
+    fn check_declares(&self, declare: &Declare) -> Result<(), Failure> {
+        if self.is_failed() {
+            return Err(failed_block());
+        }
+        if self.is_idle() || self.block.is_implicit {
+            return Err(error("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
+        }
+        self.check_new_cursor(&declare.name.text)
     }
 
     /// The columns of a cursor.

@@ -7,7 +7,7 @@ use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete, PortalSuspended};
 use pgwire::messages::response::EmptyQueryResponse;
 use saltwing::syntax::StatementEffect;
-use saltwing::{Dialect, Value};
+use saltwing::{Connection, Dialect, Policy, SqlType, Statement, Value};
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
@@ -20,7 +20,7 @@ use super::statement::{Kind, Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::error_fields::value_error_info;
 use crate::messages::{complete, error};
-use crate::session_statement::{SavepointStatement, savepoint};
+use crate::session_statement::{SavepointStatement, SessionStatement, savepoint};
 use crate::values::{Format, WireType, decode, formats};
 use crate::wire::{Bind, Target};
 
@@ -63,6 +63,7 @@ impl PostgresSession {
         let unparameterized = |kind| Ok(Prepared { statement: statement.clone(), kind, parameters: Vec::new() });
         match kind {
             Kind::Empty => unparameterized(PreparedKind::Empty),
+            Kind::Own(SessionStatement::Declare(declare)) => self.prepare_cursor(statement, declare, types).await,
             Kind::Own(own) => unparameterized(PreparedKind::Own(own)),
             Kind::Copy(copy, stream) => unparameterized(PreparedKind::Copy(copy, stream)),
             Kind::Catalog | Kind::Library(_) if self.is_failed() && !is_rollback_to(&statement.text, dialect) => {
@@ -72,9 +73,13 @@ impl PostgresSession {
             Kind::Library(properties) => {
                 let connection = self.connection.clone();
                 let stated = Prepared::stated_types(types)?;
+                // Clients also prepare statements that they never run, to learn the types of columns. The guard judges each run, by the settings of
+                // the session and by the values of the parameters.
+                let describing = connection.with_settings(|settings| settings.full_scan = Some(Policy::Allow));
                 let running = self.session.begin(statement.text.clone());
-                let prepared = supervise(&mut self.wire, &running, connection.prepare_typed(&statement.text, &stated));
-                let prepared = prepared.await?.map_err(|error| statement.failed(&error))?;
+                let prepare = prepare_with_texts(&describing, &statement.text, stated);
+                let prepared = supervise(&mut self.wire, &running, prepare).await?;
+                let prepared = prepared.map_err(|error| statement.failed(&error))?;
                 let parameters = parameters_of(&prepared, types);
                 let columns = prepared.description().columns.as_deref();
                 let columns =
@@ -173,7 +178,7 @@ impl PostgresSession {
     /// The columns of a statement in text form; `None` if it gives no rows.
     pub(super) fn columns_of(&self, prepared: &Prepared) -> Result<Option<Vec<ColumnForm>>, Failure> {
         match &prepared.kind {
-            PreparedKind::Empty | PreparedKind::Copy(..) => Ok(None),
+            PreparedKind::Empty | PreparedKind::Copy(..) | PreparedKind::Cursor(..) => Ok(None),
             PreparedKind::Own(own) => self.own_columns(own),
             PreparedKind::Library { columns, .. } => Ok(columns.clone()),
         }
@@ -182,7 +187,7 @@ impl PostgresSession {
     /// Execute.
     pub(super) async fn execute(&mut self, name: &str, rows_max: u32) -> Result<(), Failure> {
         let mut portal = self.portals.remove(name).ok_or_else(|| no_portal(name))?;
-        let is_own = matches!(portal.prepared.kind, PreparedKind::Own(_));
+        let is_own = matches!(portal.prepared.kind, PreparedKind::Own(_) | PreparedKind::Cursor(..));
         let most = (rows_max > 0).then_some(u64::from(rows_max));
         self.execute_portal(&mut portal, most).await?;
         // The end of a transaction closes the portals, this one among them.
@@ -207,6 +212,10 @@ impl PostgresSession {
                     let form = AnswerForm { describes: false, format_codes: &portal.format_codes };
                     self.run_own(&prepared.statement, own, form).await
                 }
+                PreparedKind::Cursor(declare, query) => {
+                    self.declare(declare, query, std::mem::take(&mut portal.values)).await?;
+                    Ok(self.wire.put(&complete("DECLARE CURSOR"))?)
+                }
                 PreparedKind::Copy(copy, stream) => self.run_copy(&prepared.statement, copy, *stream).await,
                 PreparedKind::Library { .. } => {
                     match self.start_portal(&prepared, std::mem::take(&mut portal.values)).await? {
@@ -227,9 +236,8 @@ impl PostgresSession {
             return Err(error("0A000", "the statement gives no rows to a cursor").into());
         };
         let writes = properties.effect == StatementEffect::Writes;
-        // More messages of the series have come: they are one transaction, up to Sync.
-        let is_series = self.wire.next_type().is_some_and(|kind| kind != b'S' && kind != b'X');
-        if writes && is_series && self.is_idle() {
+        // The messages up to Sync are one transaction. A statement that Sync follows at once commits by itself, which costs less.
+        if writes && self.is_idle() && self.wire.next_type() != Some(b'S') {
             self.begin_implicit().await?;
         }
         match catalog {
@@ -292,13 +300,33 @@ impl PostgresSession {
     }
 }
 
+/// Prepares a statement. A parameter whose type neither the client nor the statement tells is a text, so that the columns that Describe shows are
+/// those of every run.
+async fn prepare_with_texts(
+    connection: &Connection,
+    sql: &str,
+    mut types: Vec<Option<SqlType>>,
+) -> Result<Statement, saltwing::Error> {
+    let prepared = connection.prepare_typed(sql, &types).await?;
+    let found = &prepared.description().parameters;
+    if found.iter().all(Option::is_some) {
+        return Ok(prepared);
+    }
+    types.resize(found.len(), None);
+    for (ty, found) in types.iter_mut().zip(found) {
+        *ty = ty.or(found.is_none().then_some(SqlType::Varchar(None)));
+    }
+    // A text may be wrong where a value of another type is not: then the run decides.
+    Ok(connection.prepare_typed(sql, &types).await.unwrap_or(prepared))
+}
+
 /// Whether a text is a ROLLBACK TO, which a failed transaction takes.
 fn is_rollback_to(text: &str, dialect: Dialect) -> bool {
     matches!(savepoint(text, dialect), Some(SavepointStatement::RollbackTo(_)))
 }
 
 /// The parameters of a statement as Describe shows them: of the type that the client stated, else of the one that the statement wants.
-pub(super) fn parameters_of(statement: &saltwing::Statement, stated: &[u32]) -> Vec<Parameter> {
+pub(super) fn parameters_of(statement: &Statement, stated: &[u32]) -> Vec<Parameter> {
     let wanted = &statement.description().parameters;
     let parameter = |number: usize| {
         let ty = wanted.get(number).copied().flatten();

@@ -59,7 +59,7 @@ impl PostgresSession {
             S::ResetAll => self.reset_all(),
             S::Discard(discard) => self.discard(*discard).await?,
             S::Deallocate(target) => self.deallocate(target)?,
-            S::Declare(declare) => self.declare(statement, declare).await?,
+            S::Declare(declare) => self.declare_unbound(statement, declare).await?,
             S::Close(target) => self.close_cursors(target)?,
             S::Prepare(prepare) => self.prepare_named(statement, prepare).await?,
             S::Nothing { .. } => {}
@@ -238,8 +238,13 @@ impl PostgresSession {
         let types: Vec<u32> = prepare.types.iter().map(|ty| ty.map_or(0, |ty| WireType::of(ty).oid)).collect();
         let body = statement.part(&prepare.statement);
         let prepared = self.prepare(&body, &types).await?;
-        if let PreparedKind::Own(own) = &prepared.kind {
-            return Err(error("42601", format!("{} cannot be prepared by PREPARE", own.tag())).into());
+        let own = match &prepared.kind {
+            PreparedKind::Own(own) => Some(own.tag()),
+            PreparedKind::Cursor(..) => Some("DECLARE CURSOR"),
+            _ => None,
+        };
+        if let Some(tag) = own {
+            return Err(error("42601", format!("{tag} cannot be prepared by PREPARE")).into());
         }
         self.statements.insert(name.clone(), std::sync::Arc::new(prepared));
         Ok(())
@@ -268,7 +273,9 @@ impl PostgresSession {
             .collect::<Result<_, Box<ErrorInfo>>>()?;
         match &prepared.kind {
             PreparedKind::Copy(copy, stream) => self.run_copy(&prepared.statement, copy, *stream).await,
-            PreparedKind::Empty | PreparedKind::Own(_) => Ok(self.wire.put(&complete("EXECUTE"))?),
+            PreparedKind::Empty | PreparedKind::Own(_) | PreparedKind::Cursor(..) => {
+                Ok(self.wire.put(&complete("EXECUTE"))?)
+            }
             PreparedKind::Library { columns, .. } => match self.start_portal(&prepared, values).await? {
                 Outcome::Rows(open) => self.send_result(open, columns.clone(), form).await,
                 Outcome::Done { tag, notices } => {

@@ -53,9 +53,46 @@ impl PostgresSession {
         source: Source<'_>,
     ) -> Result<Outcome, Failure> {
         self.check_runs(properties)?;
-        if self.block.is_implicit && properties.effect == StatementEffect::Immediate {
-            self.end_implicit().await?;
+        match properties.effect {
+            StatementEffect::Immediate if self.block.is_implicit => self.end_implicit().await?,
+            StatementEffect::Immediate if self.has_only_read() => {
+                return self.run_between_transactions(statement, properties, source).await;
+            }
+            StatementEffect::Writes => self.block.has_written = !self.is_idle(),
+            StatementEffect::Immediate | StatementEffect::None => {}
         }
+        self.run_now(statement, properties, source).await
+    }
+
+    /// Runs a statement that takes effect at once between two transactions of the library, which are one for the client. The first one has only read.
+    async fn run_between_transactions(
+        &mut self,
+        statement: &StatementText,
+        properties: StatementProperties,
+        source: Source<'_>,
+    ) -> Result<Outcome, Failure> {
+        self.control(&statement.text, "COMMIT").await?;
+        let ran = self.run_now(statement, properties, source).await;
+        if matches!(ran, Ok(_) | Err(Failure::Statement(_)))
+            && let Err(failed) = self.control(&statement.text, "BEGIN").await
+        {
+            self.end_block(true);
+            return Err(failed);
+        }
+        let outcome = ran?;
+        if self.settings.sends(MessageLevel::Warning) {
+            let text = format!("{} took effect at once: ROLLBACK does not undo it", properties.tag);
+            self.wire.put(&notice("WARNING", "01000", text))?;
+        }
+        Ok(outcome)
+    }
+
+    async fn run_now(
+        &mut self,
+        statement: &StatementText,
+        properties: StatementProperties,
+        source: Source<'_>,
+    ) -> Result<Outcome, Failure> {
         let timeout = self.apply_statement_timeout();
         let connection = self.connection.clone();
         let mut running = self.session.begin(statement.text.clone());

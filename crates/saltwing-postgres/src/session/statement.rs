@@ -1,5 +1,7 @@
 //! The statements of clients: which part of the server runs each, and its properties before it runs.
 
+use std::sync::Arc;
+
 use pgwire::error::ErrorInfo;
 use saltwing::syntax::{CopyStream, StatementEffect, StatementProperties, properties};
 use saltwing::{Dialect, SqlType};
@@ -10,7 +12,7 @@ use super::row_stream::ColumnForm;
 use super::statement_text::StatementText;
 use crate::copy::CopyStatement;
 use crate::error_fields::value_error_info;
-use crate::session_statement::{SessionStatement, parse};
+use crate::session_statement::{Declare, SessionStatement, parse};
 use crate::values::{formats, parameter_type};
 
 /// A statement by the part of the server that runs it.
@@ -102,6 +104,8 @@ pub(super) struct Parameter {
 pub(super) enum PreparedKind {
     Empty,
     Own(SessionStatement),
+    /// DECLARE, and the query of the cursor, whose parameters are those of the statement.
+    Cursor(Declare, Arc<Prepared>),
     Copy(CopyStatement, CopyStream),
     /// The library prepared it, on the connection of the session or on one to the relations of PostgreSQL's catalog.
     Library {

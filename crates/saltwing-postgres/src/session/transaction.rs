@@ -84,7 +84,7 @@ impl PostgresSession {
     pub(super) async fn begin_implicit(&mut self) -> Result<(), Failure> {
         debug_assert!(self.is_idle(), "a transaction in a transaction");
         self.open_transaction("BEGIN", TransactionModes::default()).await?;
-        self.block = Block { is_implicit: true, has_failed: false };
+        self.block = Block { is_implicit: true, ..Block::default() };
         Ok(())
     }
 
@@ -102,15 +102,22 @@ impl PostgresSession {
         ended
     }
 
+    /// Whether the client's transaction has only read, and nothing in it would end with it: no cursor and no savepoint.
+    pub(super) fn has_only_read(&self) -> bool {
+        let is_open = self.transaction_state() == TransactionState::Open;
+        let has_cursors = self.portals.keys().any(|name| !name.is_empty());
+        is_open && !self.block.is_implicit && !self.block.has_written && !has_cursors && !self.settings.has_savepoints()
+    }
+
     /// The end of a transaction: its portals and its settings end with it.
-    fn end_block(&mut self, is_committed: bool) {
+    pub(super) fn end_block(&mut self, is_committed: bool) {
         self.block = Block::default();
         self.portals.clear();
         if is_committed { self.settings.commit() } else { self.settings.rollback() }
     }
 
     /// Runs a statement of transaction control, for the client's statement `text`.
-    async fn control(&mut self, text: &str, sql: &str) -> Result<(), Failure> {
+    pub(super) async fn control(&mut self, text: &str, sql: &str) -> Result<(), Failure> {
         let connection = self.connection.clone();
         let mut running = self.session.begin(text);
         match supervise(&mut self.wire, &running, connection.execute(sql, ())).await? {

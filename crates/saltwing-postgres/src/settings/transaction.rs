@@ -48,6 +48,11 @@ impl PostgresSettings {
         });
     }
 
+    /// Whether the open transaction has savepoints.
+    pub(crate) fn has_savepoints(&self) -> bool {
+        self.transaction.as_ref().is_some_and(|transaction| !transaction.savepoints.is_empty())
+    }
+
     /// The library has released a savepoint, and the later ones with it.
     ///
     /// # Errors

@@ -43,23 +43,41 @@ fn micros_of(at: Timestamp) -> Result<i64, WireError> {
 pub(super) fn push_text(out: &mut BytesMut, at: Timestamp) -> Result<(), WireError> {
     let micros = micros_of(at)?;
     let date = civil_of(micros.div_euclid(MICROS_PER_DAY));
-    let time = micros.rem_euclid(MICROS_PER_DAY);
-    let (second, fraction) = (time / MICROS_PER_SECOND, time % MICROS_PER_SECOND);
     // The year 0 is the first year before Christ.
     let is_before_christ = date.year <= 0;
     let year = if is_before_christ { 1 - date.year } else { date.year };
     push_unsigned(out, year.unsigned_abs(), 4);
-    for (separator, part) in
-        [(b'-', date.month), (b'-', date.day), (b' ', second / 3600), (b':', second / 60 % 60), (b':', second % 60)]
-    {
-        out.put_u8(separator);
+    for part in [date.month, date.day] {
+        out.put_u8(b'-');
         push_unsigned(out, part.unsigned_abs(), 2);
     }
-    push_fraction(out, fraction);
+    out.put_u8(b' ');
+    push_clock(out, micros.rem_euclid(MICROS_PER_DAY));
     if is_before_christ {
         out.put_slice(b" BC");
     }
     Ok(())
+}
+
+/// Appends the microseconds of a day as text: `12:30:00.123`.
+fn push_clock(out: &mut BytesMut, micros: i64) {
+    let second = micros / MICROS_PER_SECOND;
+    push_unsigned(out, (second / 3600).unsigned_abs(), 2);
+    for part in [second / 60 % 60, second % 60] {
+        out.put_u8(b':');
+        push_unsigned(out, part.unsigned_abs(), 2);
+    }
+    push_fraction(out, micros % MICROS_PER_SECOND);
+}
+
+/// The microseconds of an instant since the midnight before it.
+pub(super) fn time_of_day(at: Timestamp) -> i64 {
+    at.ms.rem_euclid(MS_PER_DAY) * MICROS_PER_MS + i64::from(at.nanos / NANOS_PER_MICRO)
+}
+
+/// Appends the time of day of an instant as text.
+pub(super) fn push_time_text(out: &mut BytesMut, at: Timestamp) {
+    push_clock(out, time_of_day(at));
 }
 
 /// Appends the digits of microseconds after the point, without zeros at their end; nothing of 0.

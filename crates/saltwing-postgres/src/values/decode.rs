@@ -73,7 +73,7 @@ fn read_base(bytes: &[u8], format: Format, base: BaseType, wanted: Option<SqlTyp
     let text = if base == BaseType::Bpchar { text.trim_end_matches(' ') } else { text };
     let wants_time = matches!(wanted, Some(SqlType::Time | SqlType::UnsignedTime));
     match wanted.map(BaseType::of_sql) {
-        // A column of TIME is described as a timestamp, and clients send times of day as well.
+        // TIME has a day, too: clients may send a time of day or an instant.
         Some(_) if wants_time && (base.is_text() || base == BaseType::Timestamp) => text_reading::read_time(text),
         Some(wanted) if base.is_text() => text_reading::read(text, wanted),
         _ => text_reading::read(text, base),

@@ -140,6 +140,7 @@ pub(super) fn push_text_body(out: &mut BytesMut, content: Content<'_>, ty: SqlTy
         (Content::Text(text), BaseType::Varchar | BaseType::Text | BaseType::Json) => out.put_slice(text.as_bytes()),
         (Content::Text(text), BaseType::Bpchar) => push_padded(out, text, ty),
         (Content::Instant(at), BaseType::Timestamp) => return datetime::push_text(out, at),
+        (Content::Instant(at), BaseType::Time) => datetime::push_time_text(out, at),
         (Content::Double(number), BaseType::Float8) => float_text::push_double(out, number).map_err(|_| no_text(ty))?,
         (Content::Float(number), BaseType::Float4) => float_text::push_single(out, number).map_err(|_| no_text(ty))?,
         (Content::Decimal(number), BaseType::Numeric) => match places(ty) {
@@ -175,6 +176,7 @@ fn push_binary_body(out: &mut BytesMut, content: Content<'_>, ty: SqlType) -> Re
         (Content::Int(number), BaseType::Int4) => out.put_i32(narrowed(number, base)?),
         (Content::Int(number), BaseType::Int8) => out.put_i64(number),
         (Content::Instant(at), BaseType::Timestamp) => return datetime::push_binary(out, at),
+        (Content::Instant(at), BaseType::Time) => out.put_i64(datetime::time_of_day(at)),
         (Content::Double(number), BaseType::Float8) => out.put_f64(number),
         (Content::Float(number), BaseType::Float4) => out.put_f32(number),
         (Content::Decimal(number), BaseType::Numeric) => numeric::push(out, number, places(ty)),

@@ -126,8 +126,9 @@ impl Declared {
 impl BaseType {
     /// The type that values of an SQL type are sent as; of an array that of its elements.
     ///
-    /// DATE and TIME carry milliseconds since 1970, so both are timestamps: PostgreSQL's `date` and `time` would lose half of
-    /// the value. A value without a type is sent as text.
+    /// DATE carries milliseconds since 1970, so it is a timestamp: PostgreSQL's `date` would lose the time of day, which dates of Phoenix have.
+    /// TIME carries them too, but it is sent as the time of day alone: programs store times of day in it, and drivers give and take no other form
+    /// of them. A value without a type is sent as text.
     pub(super) fn of_sql(ty: SqlType) -> Self {
         use SqlType::*;
         match ty {
@@ -139,7 +140,8 @@ impl BaseType {
             Double | UnsignedDouble => Self::Float8,
             Decimal(_) => Self::Numeric,
             Boolean => Self::Bool,
-            Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp => Self::Timestamp,
+            Date | Timestamp | UnsignedDate | UnsignedTimestamp => Self::Timestamp,
+            Time | UnsignedTime => Self::Time,
             Char(_) => Self::Bpchar,
             Varchar(_) => Self::Varchar,
             Binary(_) | Varbinary | VarbinaryEncoded => Self::Bytea,

@@ -109,7 +109,7 @@ mod tests {
             (SqlType::Decimal(Some((10, 2))), 1700, -1, 655_366, "numeric(10,2)"),
             (SqlType::Boolean, 16, 1, -1, "boolean"),
             (SqlType::Date, 1114, 8, 3, "timestamp(3) without time zone"),
-            (SqlType::Time, 1114, 8, 3, "timestamp(3) without time zone"),
+            (SqlType::Time, 1083, 8, 3, "time(3) without time zone"),
             (SqlType::Timestamp, 1114, 8, -1, "timestamp without time zone"),
             (SqlType::Char(5), 1042, -1, 9, "character(5)"),
             (SqlType::Varchar(None), 1043, -1, -1, "character varying"),

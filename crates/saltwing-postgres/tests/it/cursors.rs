@@ -24,6 +24,20 @@ async fn a_cursor_gives_rows_in_parts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_query_of_a_cursor_takes_parameters() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY); UPSERT INTO t VALUES (1), (2), (3), (4)");
+    let client = server.client().await;
+    assert_eq!(state(&client, "BEGIN; DECLARE c CURSOR FOR SELECT k FROM t WHERE k > $1").await, "42P02");
+    client.simple_query("ROLLBACK; BEGIN").await.unwrap();
+    client.execute("DECLARE c CURSOR FOR SELECT k FROM t WHERE k > $1 ORDER BY k", &[&2_i64]).await.unwrap();
+    assert_eq!(rows(&client, "FETCH ALL FROM c").await, ["3", "4"]);
+    client.simple_query("COMMIT").await.unwrap();
+    let outside = client.execute("DECLARE c CURSOR FOR SELECT $1::BIGINT", &[&1_i64]).await.unwrap_err();
+    assert_eq!(outside.code().unwrap().code(), "25P01");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cursors_end_with_their_transaction() {
     let server = Server::start().await;
     let client = server.client().await;

@@ -126,3 +126,26 @@ async fn a_write_does_not_run_twice() {
     .await;
     assert_eq!(first_state(&raw.until('Z').await), "55000");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parameter_of_no_type_is_a_text() {
+    let server = Server::start().await;
+    let client = server.client().await;
+    let row = client.query_one("SELECT $1, $2::BIGINT + 1", &[&"a", &1_i64]).await.unwrap();
+    assert_eq!((row.get::<_, &str>(0), row.get::<_, i64>(1)), ("a", 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_guard_judges_runs_alone() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT); UPSERT INTO t VALUES (1, 10), (2, 20)");
+    let client = server.client().await;
+    // Drivers prepare such a statement for the types of the columns.
+    let whole = client.prepare("SELECT k, v FROM t").await.unwrap();
+    assert_eq!(whole.columns().len(), 2);
+    assert_eq!(client.query(&whole, &[]).await.unwrap_err().code().unwrap().code(), "54F01");
+    let listed = client.query("SELECT v FROM t WHERE k = ANY($1)", &[&vec![2_i64, 9]]).await.unwrap();
+    assert_eq!(listed.iter().map(|row| row.get(0)).collect::<Vec<i64>>(), [20]);
+    client.simple_query("SET full_scan = 'allow'").await.unwrap();
+    assert_eq!(client.query(&whole, &[]).await.unwrap().len(), 2);
+}

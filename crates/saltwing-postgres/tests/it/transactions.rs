@@ -96,12 +96,60 @@ async fn settings_follow_savepoints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn definitions_are_refused_in_a_transaction() {
+async fn messages_are_one_transaction_before_sync_comes() {
     let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY)");
+    let mut raw = Raw::log_in(&server).await;
+    let insert: [(u8, &[u8]); 4] =
+        [(b'P', b"\0INSERT INTO t VALUES (1)\0\0\0"), (b'B', b"\0\0\0\0\0\0\0\0"), (b'E', b"\0\0\0\0\0"), (b'H', b"")];
+    raw.send(&insert).await;
+    assert_eq!(tags(&raw.until('C').await), ["INSERT 0 1"]);
     let client = server.client().await;
-    client.simple_query("BEGIN").await.unwrap();
-    assert_eq!(state(&client, "CREATE TABLE t (k BIGINT PRIMARY KEY)").await, "25001");
-    assert_eq!(state(&client, "SELECT 1").await, "25P02");
+    assert_eq!(rows(&client, "SELECT k FROM t WHERE k > 0").await, [""; 0]);
+    raw.send(&[(b'S', b"")]).await;
+    raw.until('Z').await;
+    assert_eq!(rows(&client, "SELECT k FROM t WHERE k > 0").await, ["1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_run_in_a_transaction_that_has_only_read() {
+    let server = Server::start().await;
+    let mut raw = Raw::log_in(&server).await;
+    let text = "BEGIN; SELECT 1; CREATE TABLE t (k BIGINT PRIMARY KEY); CREATE TABLE u (k BIGINT PRIMARY KEY); INSERT INTO t VALUES (1)";
+    raw.send(&[(b'Q', format!("{text}\0").as_bytes())]).await;
+    let messages = raw.until('Z').await;
+    assert_eq!(kinds(&messages), "CTDCNCNCCZ");
+    assert_eq!(messages.last().unwrap().1, b"T");
+    assert_eq!(status(&mut raw, "CREATE TABLE v (k BIGINT PRIMARY KEY)").await, 'E');
+    assert_eq!(status(&mut raw, "ROLLBACK").await, 'I');
+    // The definitions stay, and the rows do not.
+    let client = server.client().await;
+    assert_eq!(rows(&client, "SELECT count(*) FROM t WHERE k > 0").await, ["0"]);
+    assert_eq!(state(&client, "SELECT k FROM v WHERE k > 0").await, "42P01");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_are_refused_where_they_would_end_something() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY)");
+    for before in ["INSERT INTO t VALUES (1)", "SAVEPOINT a", "DECLARE c CURSOR FOR SELECT 1"] {
+        let client = server.client().await;
+        client.simple_query("BEGIN").await.unwrap();
+        client.simple_query(before).await.unwrap();
+        assert_eq!(state(&client, "CREATE TABLE u (k BIGINT PRIMARY KEY)").await, "25001", "{before}");
+        assert_eq!(state(&client, "SELECT 1").await, "25P02");
+        client.simple_query("ROLLBACK").await.unwrap();
+    }
+    let client = server.client().await;
+    client.simple_query("BEGIN READ ONLY").await.unwrap();
+    assert_eq!(state(&client, "CREATE TABLE u (k BIGINT PRIMARY KEY)").await, "25006");
     client.simple_query("ROLLBACK").await.unwrap();
+    // A definition that fails leaves the transaction failed.
+    let mut raw = Raw::log_in(&server).await;
+    for (text, wanted) in
+        [("BEGIN", 'T'), ("CREATE TABLE t (k BIGINT PRIMARY KEY)", 'E'), ("SELECT 1", 'E'), ("ROLLBACK", 'I')]
+    {
+        assert_eq!(status(&mut raw, text).await, wanted, "{text}");
+    }
     assert_eq!(state(&client, "BEGIN ISOLATION LEVEL SERIALIZABLE").await, "0A000");
 }

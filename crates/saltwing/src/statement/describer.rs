@@ -160,7 +160,7 @@ impl<'s> Describer<'s> {
         }
         match run.plan_direct(&query)? {
             Some(direct) => {
-                if self.purpose == Purpose::Judge {
+                if self.purpose == Purpose::Judge && !(self.has_parameters && direct.access().awaits_values()) {
                     direct.access().judge()?;
                 }
                 Ok(Some(QueryPlan::Direct(Arc::new(direct))))

@@ -7,7 +7,7 @@ use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, returning};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
-use saltwing_planner::{DirectQuery, HintVerb, has_parameter, plan_select};
+use saltwing_planner::{DirectQuery, HintVerb, plan_select};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
@@ -61,7 +61,7 @@ pub(super) fn returning_of(
     }
     let names_parameter = |bound: &BoundQuery| {
         let mut found = false;
-        bound.for_each_expr(&mut |e| found |= has_parameter(e));
+        bound.for_each_expr(&mut |e| found |= e.has_parameter());
         found
     };
     // An error without values is not reported here: planning with values, below, reports it.

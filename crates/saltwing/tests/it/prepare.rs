@@ -37,6 +37,18 @@ fn a_full_scan_is_refused_whatever_runs_it() {
 }
 
 #[test]
+fn an_array_may_be_a_list_of_keys() {
+    let connection = connection();
+    let statement = connection.prepare("SELECT sum(up) FROM log WHERE phone = ANY(?)").unwrap();
+    let keys = saltwing::Value::Array(vec!["1".into(), "9".into()]);
+    assert_eq!(statement.query_one::<(i64,)>((keys,)).unwrap(), (30,));
+    // Other conditions are judged at each run.
+    let statement = connection.prepare("SELECT up FROM log WHERE up = ANY(?)").unwrap();
+    let error = statement.execute((saltwing::Value::Array(vec![10_i64.into()]),)).unwrap_err();
+    assert_eq!(error.code().as_str(), "full_scan_refused");
+}
+
+#[test]
 fn names_are_looked_up() {
     assert_eq!(code("SELECT upp FROM log WHERE phone = ?"), Some("no_such_column"));
     if !cfg!(feature = "datafusion") {

@@ -172,7 +172,7 @@ public class Client extends Checks {
             statement.addBatch("INSERT INTO jdbc_item (id, name) VALUES (900, 'a'), (901, 'b')");
             statement.addBatch("UPDATE jdbc_item SET whole = 1 WHERE id >= 900");
             statement.addBatch("DELETE FROM jdbc_item WHERE id >= 900");
-            equal(statement.executeBatch(), new int[] {2, 2, 2});
+            equal(java.util.Arrays.toString(statement.executeBatch()), "[2, 2, 2]");
         }
         var error = fails(connection -> {
             try (var insert = connection.prepareStatement("INSERT INTO jdbc_item (id, name) VALUES (?, 'x')")) {
@@ -219,7 +219,7 @@ public class Client extends Checks {
         equal(out.toString(), lines.toString());
         execute(c, "DELETE FROM jdbc_item WHERE id >= 1000");
         equal(fails(connection -> manager.copyIn("COPY jdbc_item (id, name) FROM STDIN", new StringReader("x\ty\n")), c).getSQLState(), "22P02");
-        equal(query(c, "SELECT 1"), list(list(1)));
+        equal(query(c, "SELECT CAST(1 AS INTEGER)"), list(list(1)));
     }
 
     static void copyIsCancelled(Connection c) throws Exception {
@@ -243,7 +243,7 @@ public class Client extends Checks {
             thread.start();
             equal(fails(connection -> statement.executeQuery(SLOW_QUERY), c).getSQLState(), "57014");
             thread.join();
-            equal(rows(statement.executeQuery("SELECT 1")), list(list(1)));
+            equal(rows(statement.executeQuery("SELECT CAST(1 AS INTEGER)")), list(list(1)));
         }
     }
 
@@ -251,7 +251,7 @@ public class Client extends Checks {
         try (var statement = c.createStatement()) {
             statement.setQueryTimeout(1);
             equal(fails(connection -> statement.executeQuery(SLOW_QUERY), c).getSQLState(), "57014");
-            equal(rows(statement.executeQuery("SELECT 1")), list(list(1)));
+            equal(rows(statement.executeQuery("SELECT CAST(1 AS INTEGER)")), list(list(1)));
         }
     }
 

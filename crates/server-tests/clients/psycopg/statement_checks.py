@@ -208,8 +208,10 @@ def prepared_after_some_runs(c):
     c.prepare_threshold = 2
     for i in range(10):
         equal(c.execute("SELECT name FROM psycopg_item WHERE id = %s", (i,)).fetchone(), (f"name {i}",))
-    names = c.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE '%pg3%'").fetchall()
-    equal(len(names), 1)
+    # Statements of a session are not listed in the catalog of Saltwing.
+    if not IS_SALTWING:
+        names = c.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE '%pg3%'").fetchall()
+        equal(len(names), 1)
 
 
 @check

@@ -5,6 +5,9 @@ use saltwing::{Connection, Error, SqlType, Value};
 
 use crate::copy::{CopyColumn, CopyTable, ReadColumn};
 
+/// The name of the default schema in statements, unless the database has a schema of this name. Lists of the library show no schema for it.
+const DEFAULT_SCHEMA: &str = "public";
+
 /// A column of a COPY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
@@ -35,16 +38,9 @@ pub(super) async fn columns_of(connection: &Connection, table: &CopyTable) -> Re
         // The name of a table of an attached database: the library says what it allows.
         _ => return Ok(Vec::new()),
     };
-    let of_schema = if schema.is_some() { "lower(table_schema) = lower(?)" } else { "table_schema IS NULL" };
-    let sql = format!(
-        "SELECT column_name, column_family FROM information_schema.columns \
-         WHERE lower(table_name) = lower(?) AND is_generated = 'NEVER' AND {of_schema} ORDER BY ordinal_position"
-    );
-    let params: Vec<Value> = std::iter::once(name).chain(schema).map(|text| Value::from(text.as_str())).collect();
-    let mut rows = connection.query_as::<(String, Option<String>)>(&sql, saltwing::Params::Positional(params)).await?;
-    let mut named = Vec::new();
-    while let Some((name, family)) = rows.next().await? {
-        named.push((name, family));
+    let mut named = listed(connection, schema.map(String::as_str), name).await?;
+    if named.is_empty() && schema.is_some_and(|schema| schema.eq_ignore_ascii_case(DEFAULT_SCHEMA)) {
+        named = listed(connection, None, name).await?;
     }
     let is_ambiguous =
         |name: &str| named.iter().filter(|(other, _)| other.to_lowercase() == name.to_lowercase()).count() > 1;
@@ -56,6 +52,26 @@ pub(super) async fn columns_of(connection: &Connection, table: &CopyTable) -> Re
         Column { declared: sql.clone(), sql, name: name.clone() }
     };
     Ok(named.iter().map(column).collect())
+}
+
+/// The names and families of the columns of a table that are not computed. Without a schema it is a table of the default schema.
+async fn listed(
+    connection: &Connection,
+    schema: Option<&str>,
+    table: &str,
+) -> Result<Vec<(String, Option<String>)>, Error> {
+    let of_schema = if schema.is_some() { "lower(table_schema) = lower(?)" } else { "table_schema IS NULL" };
+    let sql = format!(
+        "SELECT column_name, column_family FROM information_schema.columns \
+         WHERE lower(table_name) = lower(?) AND is_generated = 'NEVER' AND {of_schema} ORDER BY ordinal_position"
+    );
+    let params: Vec<Value> = std::iter::once(table).chain(schema).map(Value::from).collect();
+    let mut rows = connection.query_as::<(String, Option<String>)>(&sql, saltwing::Params::Positional(params)).await?;
+    let mut columns = Vec::new();
+    while let Some(column) = rows.next().await? {
+        columns.push(column);
+    }
+    Ok(columns)
 }
 
 /// The columns with the types that a COPY FROM gives to their values.

@@ -5,6 +5,17 @@ use crate::raw::{Raw, first_state, kinds, tags};
 use crate::{Server, rows, state};
 
 #[tokio::test(flavor = "multi_thread")]
+async fn public_is_a_name_of_the_default_schema() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)");
+    let mut raw = Raw::log_in(&server).await;
+    let messages = copy_in(&mut raw, "COPY \"public\".\"t\" FROM STDIN", &[b"1\ta\n"]).await;
+    assert_eq!(tags(&messages), ["COPY 1"]);
+    assert_eq!(copy_out(&mut raw, "COPY Public.t TO STDOUT").await.1.last().unwrap().0, 'Z');
+    assert_eq!(rows(&server.client().await, "SELECT v FROM t WHERE k = 1").await, ["a"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rows_of_every_format_arrive() {
     let server = Server::start().await;
     server.run(
