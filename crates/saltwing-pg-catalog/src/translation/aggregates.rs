@@ -19,7 +19,7 @@ pub(super) fn result_type(function: &str, arguments: &[Type]) -> Type {
         "string_agg" | "lower" | "upper" | "initcap" | "replace" | "concat" | "concat_ws" | "substr" | "left"
         | "right" | "lpad" | "rpad" | "ltrim" | "rtrim" | "btrim" | "trim" | "split_part" | "repeat" | "reverse"
         | "translate" | "md5" | "regexp_replace" | "array_to_string" | "to_char" | "chr" => Type::Of(PgType::TEXT),
-        "string_to_array" => Type::Of(PgType(1009)),
+        "string_to_array" => Type::Of(PgType::TEXT_ARRAY),
         "length" | "char_length" | "octet_length" | "array_length" | "strpos" | "position" | "ascii" => {
             Type::Of(PgType::INT4)
         }
