@@ -13,6 +13,6 @@ mod table_text;
 pub(crate) use self::acl::{AclEntry, acl_entries};
 pub(crate) use self::objects::{Column, Definitions, Function, GrantedObject, Index, IndexPart, Sequence, Size, Table};
 pub(crate) use self::oids::{
-    INFORMATION_SCHEMA, OWNER, PG_CATALOG, PUBLIC, attrdef_oid, check_oid, key_constraint_oid, key_index_oid,
+    INFORMATION_SCHEMA, OWNER, PG_CATALOG, PUBLIC, PartOids, key_constraint_oid, key_index_oid,
 };
 pub(crate) use self::reading::{read, sizes};

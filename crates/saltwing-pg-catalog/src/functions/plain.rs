@@ -19,6 +19,13 @@ pub(super) fn plain(connection: &blocking::Connection) -> Result<(), Error> {
         parts.ok_or_else(|| format!("string is not a valid identifier: \"{text}\""))
     })?;
     connection.register_function("json_text", Volatility::Immutable, |text: String| json_text(&text))?;
+    connection.register_function("index_property", Volatility::Immutable, |property: String| {
+        match property.to_ascii_lowercase().as_str() {
+            "can_order" | "can_unique" | "can_multi_col" | "can_include" | "index_scan" | "backward_scan" => Some(true),
+            "can_exclude" | "clusterable" | "bitmap_scan" => Some(false),
+            _ => None,
+        }
+    })?;
     connection.register_function("encoding_name", Volatility::Immutable, |number: i64| {
         if number == 6 { "UTF8".to_owned() } else { String::new() }
     })?;

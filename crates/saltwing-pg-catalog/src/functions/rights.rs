@@ -5,6 +5,13 @@ use saltwing::{Error, Volatility, blocking};
 use super::shared::{Shared, number, with};
 
 pub(super) fn rights(connection: &blocking::Connection, shared: &Shared) -> Result<(), Error> {
+    // Which of INSERT, UPDATE and DELETE may change a relation, as bits: all or none.
+    let events = with(shared, |it, oid: i64| {
+        let table = it.definitions.table(number(oid)?);
+        Some(if table.is_some_and(|table| table.view.as_ref().is_none_or(|view| view.is_updatable)) { 28 } else { 0 })
+    });
+    connection
+        .register_function("updatable_events", Volatility::Stable, move |oid: i64| -> Option<i32> { events(oid) })?;
     let class = with(shared, |it, (user, oid, rights): (String, i64, String)| {
         let (schema, name, kind) = it.class(number(oid)?)?;
         Some(any_right(&rights, |right| it.definitions.has_right(&user, schema, name, kind == 'S', right)))

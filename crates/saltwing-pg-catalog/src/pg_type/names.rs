@@ -2,6 +2,7 @@
 
 use super::built_in::{BUILT_IN, BuiltIn};
 use super::number::PgType;
+use crate::name_path::name_parts;
 
 impl PgType {
     /// What is known of the type.
@@ -25,8 +26,12 @@ impl PgType {
         if let Some(element) = name.strip_suffix("[]") {
             return Self::by_sql_name(element)?.array();
         }
-        if let Some(quoted) = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
-            return Self::by_catalog_name(quoted);
+        if name.contains('"') {
+            return match name_parts(name)?.as_slice() {
+                [own] => Self::by_catalog_name(own),
+                [schema, own] if schema == "pg_catalog" => Self::by_catalog_name(own),
+                _ => None,
+            };
         }
         let name = name.to_lowercase();
         let (before, rest) = name.split_once('(').unwrap_or((&name, ""));

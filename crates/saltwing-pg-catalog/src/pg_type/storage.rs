@@ -39,6 +39,12 @@ impl PgType {
         }
     }
 
+    /// Whether values are numbers, those of objects among them.
+    pub(crate) fn is_number(self) -> bool {
+        use Storage as S;
+        matches!(self.storage(), S::Int2 | S::Int4 | S::Int8 | S::Float4 | S::Float8) || self == Self::NUMERIC
+    }
+
     /// Whether values are kept as texts.
     pub(crate) fn is_text(self) -> bool {
         matches!(self.storage(), Storage::Text)

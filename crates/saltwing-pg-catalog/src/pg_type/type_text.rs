@@ -74,9 +74,15 @@ mod tests {
 
     #[test]
     fn names_of_types_are_found() {
-        for (name, oid) in
-            [("INT", 23), ("char", 1042), ("\"char\"", 18), ("pg_catalog.int2[]", 1005), ("varchar(5)", 1043)]
-        {
+        for (name, oid) in [
+            ("INT", 23),
+            ("char", 1042),
+            ("\"char\"", 18),
+            ("\"pg_catalog\".\"int8\"", 20),
+            ("\"pg_catalog\".\"int8\"[]", 1016),
+            ("pg_catalog.int2[]", 1005),
+            ("varchar(5)", 1043),
+        ] {
             assert_eq!(PgType::by_sql_name(name), Some(PgType(oid)), "{name}");
         }
         assert_eq!(PgType::by_sql_name("timestamp(3) without time zone"), Some(PgType::TIMESTAMP));

@@ -10,6 +10,7 @@ mod attributes;
 mod cells;
 mod classes;
 mod constraints;
+mod dependencies;
 mod descriptions;
 mod empty;
 mod empty_information;

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use super::relation::Relation;
 use super::{
-    attributes, classes, constraints, descriptions, empty, empty_information, empty_statistics, functions, indexes,
-    information_columns, information_constraints, information_lists, information_privileges, keywords, lists,
-    namespaces, numbers, roles, session_rows, statistics, type_tree, types,
+    attributes, classes, constraints, dependencies, descriptions, empty, empty_information, empty_statistics,
+    functions, indexes, information_columns, information_constraints, information_lists, information_privileges,
+    keywords, lists, namespaces, numbers, roles, session_rows, statistics, type_tree, types,
 };
 
 /// All relations.
@@ -21,6 +21,7 @@ pub(crate) static RELATIONS: LazyLock<Vec<Relation>> = LazyLock::new(|| {
         constraints::RELATIONS,
         types::RELATIONS,
         functions::RELATIONS,
+        dependencies::RELATIONS,
         descriptions::RELATIONS,
         lists::RELATIONS,
         statistics::RELATIONS,

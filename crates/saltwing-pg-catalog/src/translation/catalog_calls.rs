@@ -1,9 +1,9 @@
 //! Calls of the functions that PostgreSQL's catalog has.
 
-use sqlparser::ast::{Expr, Value};
+use sqlparser::ast::{BinaryOperator, Expr, Value};
 
 use super::aggregates::result_type;
-use super::build::{boolean, call, cast, int, null, take, text};
+use super::build::{binary, boolean, call, cast, int, nested, null, take, text};
 use super::casts::engine_type;
 use super::scope::Type;
 use super::translator::Translator;
@@ -112,6 +112,9 @@ impl Translator<'_> {
         if let Some(answer) = self.size_call(&mut asked)? {
             return Ok(answer);
         }
+        if let Some(answer) = self.updatable_call(&mut asked)? {
+            return Ok(answer);
+        }
         if let Some(answer) = server_call(&mut asked) {
             return Ok(answer);
         }
@@ -173,6 +176,22 @@ impl Translator<'_> {
         Ok(typed_call(function, self.relation(asked)?, PgType::INT8))
     }
 
+    /// Whether INSERT, UPDATE and DELETE change a relation.
+    fn updatable_call(&mut self, asked: &mut Call<'_>) -> Result<Option<(Expr, Type)>, CatalogError> {
+        /// The bits of UPDATE, INSERT and DELETE.
+        const EVENTS: i64 = 28;
+        let is_of_column = match asked.form() {
+            ("pg_relation_is_updatable", 2) => false,
+            ("pg_column_is_updatable", 3) => true,
+            _ => return Ok(None),
+        };
+        let events = call("updatable_events", self.relation(asked)?);
+        Ok(Some(match is_of_column {
+            true => (nested(binary(events, BinaryOperator::Eq, int(EVENTS))), Type::Of(PgType::BOOL)),
+            false => (events, Type::Of(PgType::INT4)),
+        }))
+    }
+
     /// The relation that is the first argument, by its number or its name.
     fn relation(&mut self, asked: &mut Call<'_>) -> Result<Vec<Expr>, CatalogError> {
         let first = asked.take_first();
@@ -209,6 +228,14 @@ fn server_call(asked: &mut Call<'_>) -> Option<(Expr, Type)> {
         ("pg_char_to_encoding", 1) => typed_call("encoding_number", asked.take_exprs(), PgType::INT4),
         ("pg_tablespace_location", 1) => Some((text(""), Type::Of(PgType::TEXT))),
         ("pg_relation_is_publishable" | "pg_is_other_temp_schema", 1) => Some((boolean(false), Type::Of(PgType::BOOL))),
+        // Numbers of transactions have no age here: nothing ever wraps around.
+        ("age" | "mxid_age", 1) if asked.types.first() == Some(&Type::Of(PgType::XID)) => {
+            Some((int(1), Type::Of(PgType::INT4)))
+        }
+        ("pg_indexam_has_property" | "pg_index_has_property", 2) => {
+            let property = asked.exprs.pop().unwrap_or_else(null);
+            typed_call("index_property", texts(vec![property]), PgType::BOOL)
+        }
         ("pg_get_replica_identity_index", 1) => Some((typed_null(PgType::OID), Type::Of(PgType::REGCLASS))),
         ("pg_blocking_pids", 1) => Some((cast(text("{}"), engine_type(PgType(1007))), Type::Of(PgType(1007)))),
         (name, _) if name.starts_with("pg_stat_get_") => Some((typed_null(PgType::INT8), Type::Of(PgType::INT8))),

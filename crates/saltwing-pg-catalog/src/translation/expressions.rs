@@ -141,13 +141,13 @@ impl Translator<'_> {
                 None => self.expr(condition, scope).map(|_| ())?,
             }
             let of_result = self.expr(result, scope)?;
-            ty = if ty == Type::Open { of_result } else { ty };
+            ty = ty.or(of_result);
         }
         let last = otherwise.map(|otherwise| self.expr(otherwise, scope)).transpose()?;
         // A literal of a text takes the type of what stands beside it, and is a text alone.
-        Ok(match (ty, last) {
-            (Type::Open, Some(last)) => last,
-            (ty, _) => ty,
+        Ok(match last {
+            Some(last) => ty.or(last),
+            None => ty,
         })
     }
 

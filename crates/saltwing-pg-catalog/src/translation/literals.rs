@@ -20,7 +20,10 @@ pub(super) fn literal(value: Value) -> Result<(Expr, Type), CatalogError> {
         V::Null => (plain(V::Null), Type::Open),
         V::Placeholder(name) => (plain(V::Placeholder(name)), Type::Open),
         V::Boolean(value) => (plain(V::Boolean(value)), Type::Of(PgType::BOOL)),
-        V::Number(digits, long) => (plain(V::Number(digits, long)), Type::Natural),
+        V::Number(digits, long) => {
+            let ty = if digits.parse::<i32>().is_ok() { Type::Of(PgType::INT4) } else { Type::Natural };
+            (plain(V::Number(digits, long)), ty)
+        }
         other => return Err(not_supported(format!("the literal {other}"))),
     })
 }

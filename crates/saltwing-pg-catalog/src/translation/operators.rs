@@ -57,11 +57,11 @@ impl Translator<'_> {
             | B::BitwiseOr
             | B::BitwiseXor
             | B::PGBitwiseShiftLeft
-            | B::PGBitwiseShiftRight
-            | B::Arrow
-            | B::LongArrow
-            | B::HashArrow
-            | B::HashLongArrow => {
+            | B::PGBitwiseShiftRight => {
+                let of_left = self.expr(left, scope)?;
+                Ok(of_left.arithmetic(self.expr(right, scope)?))
+            }
+            B::Arrow | B::LongArrow | B::HashArrow | B::HashLongArrow => {
                 self.expr(left, scope)?;
                 self.expr(right, scope)?;
                 Ok(Type::Natural)
