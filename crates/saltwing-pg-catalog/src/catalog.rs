@@ -50,11 +50,13 @@ impl CatalogQuery {
         Self { connection, sql, columns: Vec::new(), changes: Vec::new(), depends_on_session: false, relations: None }
     }
 
-    /// Brings the relations up to date, for another run of a query that was translated before. Cheap while no definition changes.
+    /// Brings the relations up to date, for another run of a query that was translated before by a session with this connection. Cheap while no
+    /// definition changes.
     ///
     /// # Errors
-    /// The database's, among others if the user was dropped.
-    pub async fn refresh(&self) -> Result<(), CatalogError> {
+    /// The database's, among others if the user was dropped, also if another one has the name now.
+    pub async fn refresh(&self, session: &Connection) -> Result<(), CatalogError> {
+        session.check_user()?;
         match &self.relations {
             Some((relations, needs_sizes)) => relations.refresh(*needs_sizes).await,
             None => Ok(()),
@@ -97,6 +99,8 @@ impl PgCatalog {
             Concern::Broken(error) => return Err(CatalogError::Syntax(error)),
             Concern::None => return Err(CatalogError::NotSupported("this statement".to_owned())),
         };
+        // Relations are kept by names, and the name of a dropped user may be another one's.
+        session.connection.check_user()?;
         let relations = self.relations_of(session).await?;
         let needs_sizes = names_sizes(sql);
         relations.refresh(needs_sizes).await?;

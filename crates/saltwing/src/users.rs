@@ -87,3 +87,16 @@ impl Database {
         Connection { blocking: blocking::Connection { session: Session::of_user(self.shared.clone(), user) } }
     }
 }
+
+impl Connection {
+    /// Checks that the user of this connection is still there. Statements check it themselves; a program asks before it shows the user what it
+    /// has kept. An owner's connection always passes.
+    ///
+    /// # Errors
+    /// [`ErrorCode::InsufficientPrivilege`] if the user was dropped, also if another one has the name now; the catalog's.
+    pub fn check_user(&self) -> Result<(), Error> {
+        let session = self.session();
+        let Some(user) = session.user() else { return Ok(()) };
+        user.def(&*session.shared().catalog.snapshot()?).map(|_| ())
+    }
+}

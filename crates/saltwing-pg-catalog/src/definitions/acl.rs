@@ -10,7 +10,7 @@
 //! | DDL | | |
 //! | ALL | all of these | all of these |
 
-use super::{Definitions, Grant, GrantedObject};
+use super::objects::{Definitions, Grant, GrantedObject};
 
 /// Letters of all rights on a table, in the order in which they are written.
 const TABLE_RIGHTS: &str = "arwdDxt";

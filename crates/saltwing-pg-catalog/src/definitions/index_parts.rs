@@ -2,7 +2,7 @@
 
 use saltwing::syntax::{Lexeme, lexemes};
 
-use super::IndexPart;
+use super::objects::IndexPart;
 
 /// The texts between the commas of a list, outside of brackets, without blanks around them.
 pub(super) fn elements(list: &str) -> Vec<&str> {

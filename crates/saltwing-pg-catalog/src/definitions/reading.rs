@@ -6,12 +6,12 @@ use saltwing::syntax::quote_name;
 use saltwing::{Connection, Row};
 
 use super::index_parts::{column_name, elements, index_parts};
+use super::objects::{
+    Column, Definitions, Function, Grant, GrantedObject, Identity, Index, Schema, Sequence, Size, Table, User, View,
+};
+use super::oids::{function_oid, object_oid};
 use super::signature::read_signature;
 use super::table_text::{TableText, read_table_text};
-use super::{
-    Column, Definitions, Function, Grant, GrantedObject, Identity, Index, Schema, Sequence, Size, Table, User, View,
-    function_oid, object_oid,
-};
 use crate::CatalogError;
 
 /// The schema of objects that have none.

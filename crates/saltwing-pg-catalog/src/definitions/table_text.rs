@@ -2,8 +2,8 @@
 
 use saltwing::syntax::{Lexeme, lexemes};
 
-use super::Check;
 use super::index_parts::unquoted;
+use super::objects::Check;
 
 /// What was read of a CREATE TABLE.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::cells::{Cell, row};
 use super::object_text::default_text;
 use super::relation::{Entry, Relation, visible};
 use crate::CatalogError;
-use crate::definitions::{Column, Definitions, IndexPart, Table, attrdef_oid, key_index_oid};
+use crate::definitions::{Column, Definitions, IndexPart, PartOids, Table, key_index_oid};
 use crate::pg_type::{PgType, of_column};
 
 pub(super) static RELATIONS: &[Entry] = &[
@@ -18,17 +18,34 @@ pub(super) static RELATIONS: &[Entry] = &[
     )
     .listing(|definitions, relations| Ok(attributes(definitions, relations)?.iter().map(Attribute::row).collect())),
     Entry::table("pg_attrdef", 2604, "oid oid, adrelid oid, adnum int2, adbin pg_node_tree", |definitions| {
-        let mut rows = Vec::new();
-        for table in &definitions.tables {
-            for column in &table.columns {
-                if let Some(text) = default_text(column) {
-                    rows.push(row![attrdef_oid(rows.len())?, table.oid, column.number, text]);
-                }
-            }
-        }
-        Ok(rows)
+        let row = |it: Default<'_>| row![it.oid, it.table.oid, it.column.number, it.text];
+        Ok(defaults(definitions)?.into_iter().map(row).collect())
     }),
 ];
+
+/// A row of `pg_attrdef`.
+pub(super) struct Default<'a> {
+    pub(super) oid: u32,
+    pub(super) table: &'a Table,
+    pub(super) column: &'a Column,
+    text: String,
+}
+
+/// The DEFAULTs of all columns, and what generates their values.
+///
+/// # Errors
+/// [`CatalogError::NoOid`].
+pub(super) fn defaults(definitions: &Definitions) -> Result<Vec<Default<'_>>, CatalogError> {
+    let mut oids = PartOids::of_defaults();
+    let columns = definitions.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+    let texts = columns.filter_map(|(table, column)| Some((table, column, default_text(column)?)));
+    let mut defaults = Vec::new();
+    for (table, column, text) in texts {
+        let place = usize::try_from(column.number).unwrap_or(0);
+        defaults.push(Default { oid: oids.next(table.oid, place)?, table, column, text });
+    }
+    Ok(defaults)
+}
 
 /// A row of `pg_attribute`.
 struct Attribute {
@@ -147,8 +164,13 @@ fn attributes(definitions: &Definitions, relations: &'static [Relation]) -> Resu
         let Some(table) = definitions.table_of(index) else { continue };
         let included =
             index.included.iter().map(|name| IndexPart { text: name.clone(), is_column: true, is_descending: false });
+        let mut expressions = 0;
         for (place, part) in index.parts.iter().cloned().chain(included).enumerate() {
-            attributes.push(Attribute::of_index(index.oid, place, index_column(index.oid, table, &part))?);
+            let column = match table.column(&part.text).filter(|_| part.is_column) {
+                Some(column) => Attribute::of_column(index.oid, column),
+                None => expression_column(index.oid, &mut expressions),
+            };
+            attributes.push(Attribute::of_index(index.oid, place, column)?);
         }
     }
     for sequence in &definitions.sequences {
@@ -158,16 +180,17 @@ fn attributes(definitions: &Definitions, relations: &'static [Relation]) -> Resu
     }
     for relation in visible(relations) {
         let columns = relation.attributes.iter().zip(1..);
-        attributes
-            .extend(columns.map(|(column, number)| Attribute::plain(relation.oid, column.name, number, column.ty)));
+        attributes.extend(columns.map(|(column, number)| Attribute {
+            is_not_null: relation.is_never_null(column),
+            ..Attribute::plain(relation.oid, column.name, number, column.ty)
+        }));
     }
     Ok(attributes)
 }
 
-/// The column that a part of an index is; an expression is called `expr`.
-fn index_column(index: u32, table: &Table, part: &IndexPart) -> Attribute {
-    match table.column(&part.text).filter(|_| part.is_column) {
-        Some(column) => Attribute::of_column(index, column),
-        None => Attribute::plain(index, "expr", 1, PgType::TEXT),
-    }
+/// The column of an index that is an expression: `expr`, then `expr1`, `expr2` ..
+fn expression_column(index: u32, before: &mut u32) -> Attribute {
+    let name = if *before == 0 { "expr".to_owned() } else { format!("expr{before}") };
+    *before = before.saturating_add(1);
+    Attribute::plain(index, &name, 1, PgType::TEXT)
 }

@@ -51,7 +51,7 @@ impl Class<'_> {
         let pages = i32::try_from(self.size.bytes.div_euclid(PAGE_BYTES)).unwrap_or(i32::MAX);
         let count = |count: usize| i16::try_from(count).unwrap_or(i16::MAX);
         // Estimates are counts of rows, far below what a float holds exactly.
-        let tuples = Cell::Float(self.size.rows as f64);
+        let tuples = Cell::Float(if self.kind == 'v' { -1.0 } else { self.size.rows as f64 });
         let file = if self.kind == 'v' { 0 } else { self.oid };
         let replica_identity = if self.kind == 'r' { 'd' } else { 'n' };
         row![
@@ -74,7 +74,8 @@ impl Class<'_> {
             self.kind,
             count(self.columns),
             count(self.checks),
-            false,
+            // The rule of a view is its query.
+            self.kind == 'v',
             false,
             false,
             false,

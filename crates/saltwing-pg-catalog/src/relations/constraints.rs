@@ -5,7 +5,7 @@
 use super::cells::{Cell, row};
 use super::relation::Entry;
 use crate::CatalogError;
-use crate::definitions::{Column, Definitions, Table, check_oid, key_constraint_oid, key_index_oid};
+use crate::definitions::{Column, Definitions, PartOids, Table, key_constraint_oid, key_index_oid};
 
 pub(super) static RELATIONS: &[Entry] = &[Entry::table(
     "pg_constraint",
@@ -86,16 +86,15 @@ fn names(expression: &str) -> Vec<String> {
 /// [`CatalogError::NoOid`].
 pub(super) fn constraints(definitions: &Definitions) -> Result<Vec<Constraint<'_>>, CatalogError> {
     let mut constraints = Vec::new();
-    let mut checks = 0_usize;
+    let mut checks = PartOids::of_checks();
     for table in &definitions.tables {
         if table.has_key() {
             let name = table.key_index_name();
             constraints.push(Constraint { oid: key_constraint_oid(table.oid), name, table, condition: None });
         }
-        for check in &table.checks {
-            let condition = Some(check.condition.as_str());
-            constraints.push(Constraint { oid: check_oid(checks)?, name: check.name.clone(), table, condition });
-            checks = checks.saturating_add(1);
+        for (place, check) in table.checks.iter().enumerate() {
+            let (oid, condition) = (checks.next(table.oid, place)?, Some(check.condition.as_str()));
+            constraints.push(Constraint { oid, name: check.name.clone(), table, condition });
         }
     }
     Ok(constraints)

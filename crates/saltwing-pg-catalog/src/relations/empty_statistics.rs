@@ -79,20 +79,6 @@ pub(super) static RELATIONS: &[Entry] = &[
          received_tli int4, last_msg_send_time timestamptz, last_msg_receipt_time timestamptz, latest_end_lsn pg_lsn, \
          latest_end_time timestamptz, slot_name text, sender_host text, sender_port int4, conninfo text",
     ),
-    Entry::empty_view(
-        "pg_statio_all_tables",
-        "relid oid, schemaname name, relname name, heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, \
-         idx_blks_hit int8, toast_blks_read int8, toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8",
-    ),
-    Entry::empty_view(
-        "pg_statio_user_indexes",
-        "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_blks_read int8, idx_blks_hit int8",
-    ),
-    Entry::empty_view(
-        "pg_statio_user_tables",
-        "relid oid, schemaname name, relname name, heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, \
-         idx_blks_hit int8, toast_blks_read int8, toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8",
-    ),
     Entry::empty_table(
         "pg_statistic",
         2619,

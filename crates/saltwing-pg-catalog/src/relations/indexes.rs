@@ -5,7 +5,8 @@ use super::object_text::index_text;
 use super::relation::Entry;
 use super::types::OPERATOR_CLASS;
 use crate::CatalogError;
-use crate::definitions::{Definitions, Table, key_index_oid};
+use crate::definitions::{Column, Definitions, IndexPart, Table, key_index_oid};
+use crate::pg_type::of_column;
 
 /// The options of a part: descending, NULLs first, as DESC alone says.
 const DESCENDING: i64 = 3;
@@ -43,6 +44,8 @@ struct Listed<'a> {
     is_valid: bool,
     /// Numbers of columns, 0 of an expression; those beside the key at the end.
     columns: Vec<i64>,
+    /// Collations of the parts of the key alone, 0 of those without.
+    collations: Vec<i64>,
     /// Of the parts of the key alone.
     options: Vec<i64>,
     expressions: Option<String>,
@@ -73,13 +76,18 @@ impl Listed<'_> {
             true,
             false,
             self.columns,
-            vec![0_i64; parts],
+            self.collations,
             vec![i64::from(OPERATOR_CLASS); parts],
             self.options,
             self.expressions,
             self.predicate
         ])
     }
+}
+
+/// The collation of a column's values: that of texts, or 0.
+fn collation(column: &Column) -> i64 {
+    of_column(column.ty).0.entry().map_or(0, |entry| entry.collation().into())
 }
 
 fn listed(definitions: &Definitions) -> Vec<Listed<'_>> {
@@ -95,6 +103,7 @@ fn listed(definitions: &Definitions) -> Vec<Listed<'_>> {
             is_primary: true,
             is_valid: true,
             columns: columns.iter().map(|column| column.number.into()).collect(),
+            collations: columns.iter().map(|column| collation(column)).collect(),
             options: columns
                 .iter()
                 .map(|column| option(column.key.is_some_and(|(_, is_descending)| is_descending)))
@@ -109,6 +118,10 @@ fn listed(definitions: &Definitions) -> Vec<Listed<'_>> {
         let parts = index.parts.iter().map(|part| if part.is_column { number(&part.text) } else { 0 });
         let expressions: Vec<&str> =
             index.parts.iter().filter(|part| !part.is_column).map(|part| part.text.as_str()).collect();
+        let collation_of = |part: &IndexPart| match table.column(&part.text).filter(|_| part.is_column) {
+            Some(column) => collation(column),
+            None => 0,
+        };
         Some(Listed {
             oid: index.oid,
             name: index.name.clone(),
@@ -117,6 +130,7 @@ fn listed(definitions: &Definitions) -> Vec<Listed<'_>> {
             is_primary: false,
             is_valid: index.is_ready,
             columns: parts.chain(index.included.iter().map(|name| number(name))).collect(),
+            collations: index.parts.iter().map(collation_of).collect(),
             options: index.parts.iter().map(|part| option(part.is_descending)).collect(),
             expressions: (!expressions.is_empty()).then(|| expressions.join(", ")),
             predicate: index.predicate.as_ref(),

@@ -106,7 +106,8 @@ fn column_row(definitions: &Definitions, table: &Table, column: &Column) -> Vec<
         &column.name,
         column.number,
         default_text(column).filter(|_| column.generated.is_none()),
-        yes_or_no(column.is_nullable),
+        // In PostgreSQL only columns of tables are NOT NULL.
+        yes_or_no(column.is_nullable || table.view.is_some()),
         data_type(ty),
         characters,
         bytes,

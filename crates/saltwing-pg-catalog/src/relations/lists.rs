@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, row};
 use super::relation::{Entry, Relation, visible};
-use crate::definitions::{Definitions, OWNER, Sequence, Table};
+use crate::definitions::{OWNER, Sequence, Table};
 use crate::pg_type::PgType;
 
 pub(super) static RELATIONS: &[Entry] = &[
@@ -69,12 +69,6 @@ pub(super) static RELATIONS: &[Entry] = &[
         },
     ),
     Entry::table(
-        "pg_depend",
-        2608,
-        "classid oid, objid oid, objsubid int4, refclassid oid, refobjid oid, refobjsubid int4, deptype char",
-        |definitions| Ok(owned_sequences(definitions)),
-    ),
-    Entry::table(
         "pg_shdepend",
         1214,
         "dbid oid, classid oid, objid oid, objsubid int4, refclassid oid, refobjid oid, deptype char",
@@ -85,15 +79,4 @@ pub(super) static RELATIONS: &[Entry] = &[
 /// The relations of the catalog of one kind.
 fn of_catalog(relations: &'static [Relation], kind: char) -> impl Iterator<Item = &'static Relation> {
     visible(relations).filter(move |relation| relation.kind == kind)
-}
-
-/// The sequences of identity columns hang on these.
-fn owned_sequences(definitions: &Definitions) -> Vec<Vec<Cell>> {
-    let classes = 1259;
-    let columns = definitions.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
-    let owned = columns.filter_map(|(table, column)| {
-        let sequence = super::object_text::sequence_of(definitions, column)?;
-        Some(row![classes, sequence.oid, 0, classes, table.oid, column.number, 'i'])
-    });
-    owned.collect()
 }

@@ -1,10 +1,8 @@
 //! Definitions of objects as statements of PostgreSQL write them.
 
-use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
-
-use crate::definitions::{
-    Column, Definitions, Function, Index, IndexPart, Sequence, Table, key_constraint_oid, key_index_oid,
-};
+use super::constraints::constraints;
+use super::keywords::is_reserved;
+use crate::definitions::{Column, Definitions, Function, Index, IndexPart, Sequence, Table, key_index_oid};
 use crate::name_path::name_parts;
 use crate::pg_type::format_type;
 
@@ -17,15 +15,6 @@ pub(crate) fn quoted(name: &str) -> String {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
     }
-}
-
-/// Whether a word has a meaning of its own, so that no name is the word without quotes.
-pub(super) fn is_reserved(word: &str) -> bool {
-    let upper = word.to_ascii_uppercase();
-    let keyword = ALL_KEYWORDS.binary_search(&upper.as_str()).ok().and_then(|place| ALL_KEYWORDS_INDEX.get(place));
-    keyword.is_some_and(|keyword| {
-        RESERVED_FOR_COLUMN_ALIAS.contains(keyword) || RESERVED_FOR_TABLE_ALIAS.contains(keyword)
-    })
 }
 
 /// The parts of the primary key's index.
@@ -99,14 +88,12 @@ pub(crate) fn index_part_text(definitions: &Definitions, oid: u32, place: i64) -
 
 /// A constraint as CREATE TABLE has it. `is_pretty` is without brackets that are not needed.
 pub(crate) fn constraint_text(definitions: &Definitions, oid: u32, is_pretty: bool) -> Option<String> {
-    let keyed = definitions.tables.iter().find(|table| table.has_key() && key_constraint_oid(table.oid) == oid);
-    if let Some(table) = keyed {
-        let columns: Vec<String> = table.key_columns().iter().map(|column| quoted(&column.name)).collect();
+    let constraints = constraints(definitions).ok()?;
+    let constraint = constraints.iter().find(|constraint| constraint.oid == oid)?;
+    let Some(condition) = constraint.condition else {
+        let columns: Vec<String> = constraint.columns().iter().map(|column| quoted(&column.name)).collect();
         return Some(format!("PRIMARY KEY ({})", columns.join(", ")));
-    }
-    let checks = definitions.tables.iter().flat_map(|table| &table.checks).enumerate();
-    let mut checks = checks.filter(|(place, _)| crate::definitions::check_oid(*place).is_ok_and(|check| check == oid));
-    let condition = &checks.next()?.1.condition;
+    };
     Some(if is_pretty { format!("CHECK ({condition})") } else { format!("CHECK (({condition}))") })
 }
 
@@ -116,11 +103,11 @@ pub(crate) fn sequence_of<'a>(definitions: &'a Definitions, column: &Column) -> 
     definitions.sequences.iter().find(|sequence| sequence.schema == *schema && sequence.name == *name)
 }
 
-/// The DEFAULT of a column as an expression, or that of a generated column in brackets. A sequence's next value is a call of `nextval`, by
-/// which clients know that the column counts.
+/// The DEFAULT of a column as an expression, or the one that generates its values. A sequence's next value is a call of `nextval`, by which
+/// clients know that the column counts.
 pub(super) fn default_text(column: &Column) -> Option<String> {
     if let Some(generated) = &column.generated {
-        return Some(format!("({generated})"));
+        return Some(generated.clone());
     }
     let default = column.default.as_deref()?;
     Some(match default.strip_prefix("NEXT VALUE FOR ") {

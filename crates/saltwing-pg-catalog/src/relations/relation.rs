@@ -148,6 +148,16 @@ impl Relation {
         matches!(self.rows, Source::Nothing)
     }
 
+    /// Whether a column of it is NOT NULL: in tables of PostgreSQL, values of a fixed length and vectors, and some texts.
+    pub(crate) fn is_never_null(&self, column: &Attribute) -> bool {
+        const TEXTS: [&str; 7] = ["adbin", "datcollate", "datctype", "description", "extversion", "prosrc", "tgargs"];
+        let has_length = column.ty.entry().is_some_and(|entry| entry.length > 0)
+            || matches!(column.ty, PgType::INT2VECTOR | PgType::OIDVECTOR);
+        let is_timestamp = matches!(column.ty.0, 1114 | 1184);
+        let may_lack = matches!(column.name, "tgoldtable" | "tgnewtable" | "subslotname" | "prattrs" | "srsublsn");
+        self.kind == 'r' && ((has_length && !is_timestamp && !may_lack) || TEXTS.contains(&column.name))
+    }
+
     /// Whether it serves rewritten queries, and is no relation of PostgreSQL.
     pub(crate) fn is_internal(&self) -> bool {
         self.schema == INTERNAL_NAME

@@ -11,11 +11,20 @@ const TABLE_COLUMNS: &str = "relid oid, schemaname name, relname name, seq_scan 
 const INDEX_COLUMNS: &str = "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_scan int8, \
     idx_tup_read int8, idx_tup_fetch int8";
 
+const TABLE_BLOCKS: &str = "relid oid, schemaname name, relname name, heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, \
+    idx_blks_hit int8, toast_blks_read int8, toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8";
+const INDEX_BLOCKS: &str = "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_blks_read int8, \
+    idx_blks_hit int8";
+
 pub(super) static RELATIONS: &[Entry] = &[
+    Entry::view("pg_statio_user_tables", TABLE_BLOCKS, |definitions| Ok(padded(table_names(definitions), 11))),
+    Entry::view("pg_statio_all_tables", TABLE_BLOCKS, |definitions| Ok(padded(table_names(definitions), 11))),
+    Entry::view("pg_statio_user_indexes", INDEX_BLOCKS, |definitions| Ok(padded(index_names(definitions), 7))),
+    Entry::view("pg_statio_all_indexes", INDEX_BLOCKS, |definitions| Ok(padded(index_names(definitions), 7))),
     Entry::view("pg_stat_user_tables", TABLE_COLUMNS, |definitions| Ok(tables(definitions))),
     Entry::view("pg_stat_all_tables", TABLE_COLUMNS, |definitions| Ok(tables(definitions))),
-    Entry::view("pg_stat_user_indexes", INDEX_COLUMNS, |definitions| Ok(indexes(definitions))),
-    Entry::view("pg_stat_all_indexes", INDEX_COLUMNS, |definitions| Ok(indexes(definitions))),
+    Entry::view("pg_stat_user_indexes", INDEX_COLUMNS, |definitions| Ok(padded(index_names(definitions), 8))),
+    Entry::view("pg_stat_all_indexes", INDEX_COLUMNS, |definitions| Ok(padded(index_names(definitions), 8))),
     Entry::view(
         "pg_stat_database",
         "datid oid, datname name, numbackends int4, xact_commit int8, xact_rollback int8, blks_read int8, blks_hit int8, \
@@ -42,14 +51,26 @@ fn tables(definitions: &Definitions) -> Vec<Vec<Cell>> {
     tables.map(row_of).collect()
 }
 
-fn indexes(definitions: &Definitions) -> Vec<Vec<Cell>> {
+/// Rows with NULLs up to so many columns: nothing is counted.
+fn padded(mut rows: Vec<Vec<Cell>>, width: usize) -> Vec<Vec<Cell>> {
+    rows.iter_mut().for_each(|row| row.resize(width, Cell::Null));
+    rows
+}
+
+/// Number, schema and name of each table.
+fn table_names(definitions: &Definitions) -> Vec<Vec<Cell>> {
+    let tables = definitions.tables.iter().filter(|table| table.view.is_none());
+    tables.map(|table| row![table.oid, &table.schema, &table.name]).collect()
+}
+
+/// Each index with its table.
+fn index_names(definitions: &Definitions) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for table in definitions.tables.iter().filter(|table| table.view.is_none()) {
         let key = table.has_key().then(|| (key_index_oid(table.oid), table.key_index_name()));
         let others = definitions.indexes_of(table).map(|index| (index.oid, index.name.clone()));
-        rows.extend(key.into_iter().chain(others).map(|(oid, name)| {
-            row![table.oid, oid, &table.schema, &table.name, name, Cell::Null, Cell::Null, Cell::Null]
-        }));
+        let row = |(oid, name): (u32, String)| row![table.oid, oid, &table.schema, &table.name, name];
+        rows.extend(key.into_iter().chain(others).map(row));
     }
     rows
 }

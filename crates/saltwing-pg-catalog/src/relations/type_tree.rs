@@ -20,7 +20,7 @@ pub(super) static RELATIONS: &[Entry] = &[Entry::internal(
                     array.0,
                     "pg_catalog",
                     format!("_{}", entry.name),
-                    'b',
+                    if entry.is_pseudo() { 'p' } else { 'b' },
                     Cell::Null,
                     entry.oid,
                     ',',

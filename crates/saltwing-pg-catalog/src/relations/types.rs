@@ -9,6 +9,8 @@ use crate::pg_type::{BUILT_IN, BuiltIn, PgType};
 
 /// The class by which indexes compare values, the same for all types.
 pub(super) const OPERATOR_CLASS: u32 = 9_001;
+/// The type of rows, whose arrays stand for types as it does.
+const RECORD: u32 = 2249;
 /// The family of this class.
 const OPERATOR_FAMILY: u32 = 9_002;
 
@@ -121,7 +123,7 @@ fn array_row(entry: &BuiltIn) -> Option<Vec<Cell>> {
         -1,
         false,
         kind,
-        'A',
+        if entry.oid == RECORD { 'P' } else { 'A' },
         false,
         true,
         ',',

@@ -32,7 +32,7 @@ impl Translator<'_> {
                 parsed(&format!("SELECT array_agg({column}) FROM ({query}) AS {alias}"))?
             }
         };
-        let empty = cast(text("{}"), casts::engine_type(ty.pg().unwrap_or(PgType(1009))));
+        let empty = cast(text("{}"), casts::engine_type(ty.pg().unwrap_or(PgType::TEXT_ARRAY)));
         Ok((call("coalesce", vec![Expr::Subquery(Box::new(collected)), empty]), ty))
     }
 }

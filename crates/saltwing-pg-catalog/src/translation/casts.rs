@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, Value};
 
-use super::build::{call, cast, concat, null, take, text};
+use super::build::{call, cast, concat, int, null, take, text};
 use super::scope::{Scope, Type};
 use super::translator::{Translator, not_supported};
 use crate::CatalogError;
@@ -48,7 +48,7 @@ impl Translator<'_> {
             return Ok(expr);
         }
         if wanted == PgType::NAME && *from != Type::Open && from.pg().is_none_or(|ty| ty.storage() != Storage::Text) {
-            return Ok(call("left", vec![as_text(expr, from), super::build::int(NAME_BYTES_MAX)]));
+            return Ok(call("left", vec![as_text(expr, from), int(NAME_BYTES_MAX)]));
         }
         if wanted.is_text() && *from != Type::Open && wanted.storage() == Storage::Text && engine_is_text(wanted) {
             return Ok(as_text(expr, from));
@@ -96,6 +96,11 @@ pub(super) fn as_text(expr: Expr, from: &Type) -> Expr {
         Type::Of(ty) if engine_is_text(*ty) && ty.storage() == Storage::Text => expr,
         _ => cast(expr, DataType::Varchar(None)),
     }
+}
+
+/// A value as a text; a literal or a parameter is cast.
+pub(super) fn open_as_text(expr: Expr, from: &Type) -> Expr {
+    if *from == Type::Open { cast(expr, engine_type(PgType::TEXT)) } else { as_text(expr, from) }
 }
 
 /// Numbers of objects in an array, as their names.

@@ -9,7 +9,7 @@ use crate::pg_type::{PgType, Storage};
 
 /// An expression of the outermost list: numbers of objects become their names, and a row a text.
 pub(super) fn for_client(expr: Expr, ty: Type) -> (Expr, Type) {
-    let texts = Type::Of(PgType(1009));
+    let texts = Type::Of(PgType::TEXT_ARRAY);
     match &ty {
         Type::Of(of) if of.is_object() => (as_text(expr, &ty), Type::Of(PgType::TEXT)),
         Type::Of(of) if of.element().is_some_and(PgType::is_object) => match object_texts(expr.clone(), &ty) {

@@ -61,7 +61,9 @@ impl Translator<'_> {
     /// A user's name, of its name or its number.
     fn user_text(&mut self, (expr, ty): &(Expr, Type)) -> Result<Expr, CatalogError> {
         match ty.pg() {
-            Some(PgType::OID | PgType::REGROLE) => Ok(call("user_name", vec![expr.clone()])),
+            Some(PgType::OID | PgType::REGROLE | PgType::INT4 | PgType::INT8) => {
+                Ok(call("user_name", vec![expr.clone()]))
+            }
             _ => Ok(cast(expr.clone(), engine_type(PgType::TEXT))),
         }
     }

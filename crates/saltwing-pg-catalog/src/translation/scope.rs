@@ -37,9 +37,30 @@ impl Type {
         self.pg().and_then(PgType::element).map_or(Self::Natural, Self::Of)
     }
 
-    /// The type of arrays of it.
+    /// The type of arrays of it. Texts without a type are texts there.
     pub(super) fn array(&self) -> Self {
-        self.pg().and_then(PgType::array).map_or(Self::Natural, Self::Of)
+        match self {
+            Self::Open => Self::Of(PgType::TEXT_ARRAY),
+            _ => self.pg().and_then(PgType::array).map_or(Self::Natural, Self::Of),
+        }
+    }
+
+    /// The type of a value that is of this type or of another one, as CASE has it: a whole number gives way to a wider one.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::Open, _) | (Self::Of(PgType::INT2 | PgType::INT4), Self::Natural) => other,
+            (Self::Of(PgType::INT2), Self::Of(ty)) if ty.is_number() => other,
+            (Self::Of(PgType::INT4), Self::Of(ty)) if ty.is_number() && *ty != PgType::INT2 => other,
+            _ => self,
+        }
+    }
+
+    /// The type of a sum, a product and the like.
+    pub(super) fn arithmetic(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Of(PgType::INT2 | PgType::INT4), Self::Of(PgType::INT2 | PgType::INT4)) => Self::Of(PgType::INT4),
+            _ => Self::Natural,
+        }
     }
 
     /// Whether elements are counted from 0, as those of vectors are.

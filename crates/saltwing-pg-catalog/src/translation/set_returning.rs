@@ -78,7 +78,7 @@ impl Translator<'_> {
             true => expanded(&function, arguments, column(&numbers, "n"))?,
             // A function of one value is a relation of one row.
             false => {
-                let (value, ty) = self.translated_call(&path.to_string(), &function, arguments)?;
+                let (value, ty) = self.one_value(&path.to_string(), &function, arguments)?;
                 Expanded { value, length: int(1), ty }
             }
         };
@@ -111,6 +111,21 @@ impl Translator<'_> {
             sample: None,
         };
         Ok((factor, Source { alias: source, columns, relation: None, is_hidden: false }))
+    }
+
+    /// The value of a function that gives no rows: of the session, or any other.
+    fn one_value(
+        &mut self,
+        written: &str,
+        function: &str,
+        arguments: Vec<(Expr, Type)>,
+    ) -> Result<(Expr, Type), CatalogError> {
+        let exprs = arguments.iter().map(|(expr, _)| expr.clone()).collect();
+        let of_session = match call(function, exprs) {
+            Expr::Function(function) => self.session_call(&function)?,
+            _ => None,
+        };
+        of_session.map_or_else(|| self.translated_call(written, function, arguments), Ok)
     }
 
     /// The arguments of a call in FROM.

@@ -82,7 +82,8 @@ impl PostgresSession {
             return self.run_translated(&anew, values).await;
         }
         let running = self.session.begin(prepared.statement.text.clone());
-        let refreshed = supervise_read(&mut self.wire, &running, query.refresh()).await?;
+        let connection = self.connection.clone();
+        let refreshed = supervise_read(&mut self.wire, &running, query.refresh(&connection)).await?;
         refreshed.map_err(|failed| catalog_failure(&failed))?;
         self.run_translated(prepared, values).await
     }
