@@ -10,7 +10,7 @@ use crate::session::Session;
 pub struct HeatShape {
     /// The most spans of keys: rows of the picture, at least 1.
     pub key_spans: usize,
-    /// Slots of time: columns of the picture, at least 1.
+    /// The most slots of time: columns of the picture, at least 1. A slot is a whole number of seconds long.
     pub time_slots: usize,
     /// How far back the picture goes, in seconds, at least 1. Counts of more than a day ago are forgotten.
     pub seconds: u64,
@@ -25,7 +25,7 @@ pub struct KeyHeat {
     pub key_columns: Vec<String>,
     /// Spans of keys, ascending in key order. Empty if nothing was counted.
     pub spans: Vec<HeatSpan>,
-    /// Slots of time, the oldest first, without gaps. All have the same length, within a second.
+    /// Slots of time of equal length, the oldest first, without gaps. The last one has the current second.
     pub slots: Vec<HeatSlot>,
     /// Accesses that read, estimated, by `[slot][span]`: one for each row that is read by its key, and one for the rows that a scan reads of
     /// one block. An access that finds no row counts, too.
@@ -37,14 +37,14 @@ pub struct KeyHeat {
 /// The keys of a row of the picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatSpan {
-    /// The first key that was counted in the span, at most its first 32 bytes as stored: with the salt byte if the relation is salted.
+    /// The least key of the span, or the first bytes of it, as stored: with the salt byte if the relation is salted. Empty for the first span.
     pub from: Vec<u8>,
-    /// The last one, inclusive.
-    pub to: Vec<u8>,
-    /// The values of the first key as SQL text, as far as its bytes go.
+    /// The end, exclusive, which is the beginning of the next span; `None` for the last span.
+    pub to: Option<Vec<u8>>,
+    /// The values of `from` as SQL text, as far as its bytes go; `bucket 3` for a salt byte alone. Empty for the first span.
     pub from_text: String,
-    /// The values of the last key as SQL text.
-    pub to_text: String,
+    /// The values of `to` as SQL text.
+    pub to_text: Option<String>,
 }
 
 /// The time of a column of the picture.
@@ -53,8 +53,9 @@ pub struct HeatSlot {
     /// The start, in milliseconds since 1970.
     pub start_ms: i64,
     /// The length in seconds.
-    pub seconds: f64,
-    /// The length, in seconds, of the slots in which the times are known. If it is longer than the slot itself, the counts were divided evenly.
+    pub seconds: u64,
+    /// The length, in seconds, of the time in which these accesses are known to lie: older times are known less exactly. If it is longer than
+    /// the slot, the counts of that time were divided evenly.
     pub known_seconds: u64,
 }
 
