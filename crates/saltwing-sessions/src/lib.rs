@@ -11,6 +11,7 @@
 //! | `registry` | counted places, and the list of sessions |
 //! | `session` | one session |
 //! | `shared` | the part of a session that other tasks see, and its running statement |
+//! | `statement_log` | the statements that ended lately |
 //! | `login` | users and protocols of sessions |
 //! | `failed_logins` | how long a client waits that has guessed passwords |
 //! | `refusal` | why a connection gets no session |
@@ -32,6 +33,7 @@ mod registry;
 mod session;
 mod sessions;
 mod shared;
+mod statement_log;
 
 pub use limits::Limits;
 pub use login::{Login, Protocol};
@@ -40,3 +42,4 @@ pub use refusal::Refusal;
 pub use session::Session;
 pub use sessions::{Arrival, Sessions};
 pub use shared::{RunningStatement, SessionInfo, StatementInfo};
+pub use statement_log::EndedStatement;

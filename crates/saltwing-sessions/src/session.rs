@@ -27,7 +27,7 @@ impl Session {
         user_place: UserPlace,
     ) -> Self {
         let (protocol, peer) = (shared.protocol.as_str(), shared.peer.map(tracing::field::display));
-        tracing::info!(target: "saltwing::server", session = shared.id, protocol, peer, user = shared.user, "session begins");
+        tracing::info!(target: "saltwing::server", session = shared.id, protocol, peer, user = &*shared.user, "session begins");
         metrics::gauge!("saltwing_server_sessions", "protocol" => protocol).increment(1.0);
         Self { registry, shared, connection, login, _places: (place, user_place) }
     }
@@ -70,6 +70,6 @@ impl Drop for Session {
         let protocol = self.shared.protocol.as_str();
         metrics::gauge!("saltwing_server_sessions", "protocol" => protocol).decrement(1.0);
         let seconds = self.shared.since.elapsed().unwrap_or_default().as_secs_f64();
-        tracing::info!(target: "saltwing::server", session = self.shared.id, protocol, user = self.shared.user, seconds, "session ends");
+        tracing::info!(target: "saltwing::server", session = self.shared.id, protocol, user = &*self.shared.user, seconds, "session ends");
     }
 }

@@ -16,7 +16,8 @@ use crate::phase::Phase;
 use crate::refusal::Refusal;
 use crate::registry::{Place, Registry};
 use crate::session::Session;
-use crate::shared::{SessionInfo, Shared, secret};
+use crate::shared::{SessionInfo, Shared, secret, shown};
+use crate::statement_log::EndedStatement;
 
 /// The sessions of a process over one database. Cheap to clone.
 #[derive(Clone)]
@@ -35,6 +36,7 @@ impl Sessions {
             next_id: AtomicU32::new(1),
             failed_logins: FailedLogins::default(),
             requires_users: AtomicBool::new(false),
+            log: Arc::default(),
         }))
     }
 
@@ -100,6 +102,16 @@ impl Sessions {
         list
     }
 
+    /// The statements that ended last, the newest first: at most 250.
+    pub fn recent_statements(&self) -> Vec<EndedStatement> {
+        without_passwords(self.0.log.recent())
+    }
+
+    /// The last statements that took [`Limits::slow_statement`] or more, the newest first: at most 250.
+    pub fn slow_statements(&self) -> Vec<EndedStatement> {
+        without_passwords(self.0.log.slow())
+    }
+
     /// Cancels the statement that a session runs, whoever wants it. Gives whether there is such a session.
     pub fn cancel(&self, id: u32) -> bool {
         let session = self.0.sessions.lock().get(&id).and_then(Weak::upgrade);
@@ -154,6 +166,12 @@ impl Sessions {
         }
         true
     }
+}
+
+/// The statements as lists show them.
+fn without_passwords(mut statements: Vec<EndedStatement>) -> Vec<EndedStatement> {
+    statements.iter_mut().for_each(|statement| statement.text = shown(&statement.text).into());
+    statements
 }
 
 /// A connection before its login.
@@ -236,6 +254,7 @@ impl Arrival {
                 self.peer,
                 login.name(),
                 registry.limits.slow_statement,
+                registry.log.clone(),
             ))
         });
         // A phase that came meanwhile has not seen this session.

@@ -11,7 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::login::Protocol;
 use crate::refusal::Refusal;
+use crate::statement_log::{EndedStatement, StatementLog};
 
+/// A longer text is cut before it is kept, so that the log of statements takes bounded memory.
+const TEXT_KEPT_MAX: usize = 16 << 10;
 /// The characters of a statement that the log and the list show.
 const TEXT_SHOWN_MAX: usize = 2000;
 
@@ -53,6 +56,8 @@ pub struct StatementInfo {
     pub is_running: bool,
     /// How long it runs, or ran.
     pub elapsed: Duration,
+    /// Rows that it has scanned so far, if it runs and scans.
+    pub rows_scanned: Option<u64>,
 }
 
 /// What is known of a session outside its task.
@@ -62,7 +67,8 @@ pub(crate) struct Shared {
     pub(crate) interrupt: InterruptHandle,
     pub(crate) protocol: Protocol,
     pub(crate) peer: Option<SocketAddr>,
-    pub(crate) user: String,
+    pub(crate) user: Arc<str>,
+    pub(crate) log: Arc<StatementLog>,
     pub(crate) since: SystemTime,
     pub(crate) slow: Option<Duration>,
     pub(crate) state: Mutex<State>,
@@ -91,9 +97,10 @@ impl Shared {
         peer: Option<SocketAddr>,
         user: &str,
         slow: Option<Duration>,
+        log: Arc<StatementLog>,
     ) -> Self {
-        let (interrupt, user) = (connection.interrupt_handle(), user.to_owned());
-        Self { id, secret, interrupt, protocol, peer, user, since: SystemTime::now(), slow, state: Mutex::default() }
+        let (interrupt, user, since) = (connection.interrupt_handle(), user.into(), SystemTime::now());
+        Self { id, secret, interrupt, protocol, peer, user, log, since, slow, state: Mutex::default() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -119,17 +126,19 @@ impl Shared {
     }
 
     pub(crate) fn info(&self) -> SessionInfo {
+        let rows_scanned = self.interrupt.rows_scanned();
         let state = self.state.lock();
         let statement = state.statement.as_ref().map(|statement| StatementInfo {
             text: shown(&statement.text),
             is_running: statement.took.is_none(),
             elapsed: statement.took.unwrap_or_else(|| statement.began.elapsed()),
+            rows_scanned: rows_scanned.filter(|_| statement.took.is_none()),
         });
         SessionInfo {
             id: self.id,
             protocol: self.protocol,
             peer: self.peer,
-            user: self.user.clone(),
+            user: self.user.to_string(),
             application: state.application.clone(),
             since: self.since,
             statement,
@@ -153,7 +162,7 @@ impl Shared {
 }
 
 /// The beginning of a statement's text, without passwords.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let text = without_passwords(text).unwrap_or_else(|| text.to_owned());
     match text.char_indices().nth(TEXT_SHOWN_MAX) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
@@ -196,6 +205,20 @@ impl RunningStatement {
     pub fn fail(&mut self, sqlstate: &str) {
         self.sqlstate = Some(sqlstate.to_owned());
     }
+
+    fn ended(&self, took: Duration) -> EndedStatement {
+        let is_kept = self.text.len() <= TEXT_KEPT_MAX;
+        EndedStatement {
+            session: self.shared.id,
+            protocol: self.shared.protocol,
+            user: self.shared.user.clone(),
+            text: if is_kept { self.text.clone() } else { shown(&self.text).into() },
+            ended: SystemTime::now(),
+            took,
+            rows: self.rows,
+            sqlstate: self.sqlstate.clone(),
+        }
+    }
 }
 
 impl Drop for RunningStatement {
@@ -212,8 +235,10 @@ impl Drop for RunningStatement {
         metrics::counter!("saltwing_server_statements_total", "protocol" => protocol, "outcome" => outcome)
             .increment(1);
         metrics::histogram!("saltwing_server_statement_seconds", "protocol" => protocol).record(took.as_secs_f64());
-        if self.shared.slow.is_some_and(|slow| took >= slow) {
-            let (session, user, rows) = (self.shared.id, &self.shared.user, self.rows);
+        let is_slow = self.shared.slow.is_some_and(|slow| took >= slow);
+        self.shared.log.note(self.ended(took), is_slow);
+        if is_slow {
+            let (session, user, rows) = (self.shared.id, &*self.shared.user, self.rows);
             let (seconds, sql, sqlstate) = (took.as_secs_f64(), shown(&self.text), self.sqlstate.as_deref());
             tracing::warn!(target: "saltwing::server", session, protocol, user, seconds, rows, sqlstate, sql, "slow statement");
         }
