@@ -1,0 +1,90 @@
+//! The plan of a statement, and where the keys of its tables begin and end.
+
+use saltwing::Connection;
+use saltwing::syntax::quote_name;
+use serde_json::{Map, Value, json};
+
+use crate::body::Body;
+use crate::error::ConsoleError;
+use crate::failure::{self, Failed};
+use crate::login::Login;
+use crate::records::records;
+use crate::text_place::Part;
+
+const EXPLAIN: &str = "EXPLAIN (FORMAT JSON)";
+
+/// The plan of the statement in `sql` as EXPLAIN (FORMAT JSON) gives it, with the first and the last key of each table that it reads by the primary key.
+///
+/// # Errors
+/// Those of the body. A statement that cannot be planned is an answer with an error.
+pub(crate) async fn plan(login: &Login, body: &Body) -> Result<Value, ConsoleError> {
+    let text = body.text("sql")?.trim().trim_end_matches(';');
+    let connection = login.session.connection();
+    let mut plan = match explained(connection, text).await {
+        Ok(plan) => plan,
+        Err(error) => {
+            // The error's place is in the text after the line of EXPLAIN.
+            let part = Part::whole(&format!("{EXPLAIN}\n{text}"));
+            let failed = Failed::Database(error);
+            return Ok(json!({ "error": failure::described(login, &part, &failed).await }));
+        }
+    };
+    for access in plan.get_mut("accesses").and_then(Value::as_array_mut).into_iter().flatten() {
+        let edges = match access.as_object() {
+            Some(fields) => edges(connection, fields).await,
+            None => None,
+        };
+        if let Some(fields) = access.as_object_mut() {
+            fields.insert("edges".to_owned(), json!(edges));
+        }
+    }
+    Ok(json!({ "plan": plan }))
+}
+
+async fn explained(connection: &Connection, text: &str) -> Result<Value, saltwing::Error> {
+    let rows = records(connection, &format!("{EXPLAIN}\n{text}")).await?;
+    let text = rows.first().and_then(|row| row.values().next()).and_then(Value::as_str).unwrap_or_default();
+    let parsed = serde_json::from_str(text);
+    debug_assert!(parsed.is_ok(), "{text}");
+    Ok(parsed.unwrap_or(Value::Null))
+}
+
+/// Whether the guard would let a statement run.
+pub(crate) async fn is_allowed(connection: &Connection, text: &str) -> bool {
+    let Ok(plan) = explained(connection, text).await else { return false };
+    let accesses = plan.get("accesses").and_then(Value::as_array);
+    let is_allowed = |access: &Value| access.pointer("/verdict/allowed").and_then(Value::as_bool) == Some(true);
+    accesses.is_some_and(|accesses| accesses.iter().all(is_allowed))
+}
+
+/// The first and the last key of a table in hex, without the bucket's byte. `None` for an index, whose keys no statement shows, for a table without rows, and for one
+/// that cannot be read at this moment: the picture then has no ends.
+async fn edges(connection: &Connection, access: &Map<String, Value>) -> Option<[String; 2]> {
+    if !access.get("index")?.is_null() {
+        return None;
+    }
+    let table = access.get("table")?.as_str()?;
+    let key: Vec<&str> = access.get("key")?.as_array()?.iter().filter_map(Value::as_str).collect();
+    let is_salted = access.get("buckets_total").and_then(Value::as_u64)? > 0;
+    let first = edge(connection, table, &key, false).await?;
+    let last = edge(connection, table, &key, true).await?;
+    let bare = |key: String| if is_salted { key.get(2..).map(str::to_owned) } else { Some(key) };
+    Some([bare(first)?, bare(last)?])
+}
+
+async fn edge(connection: &Connection, table: &str, key: &[&str], is_last: bool) -> Option<String> {
+    let part = |part: &&str| {
+        let (name, descends) = part.strip_suffix(" desc").map_or((*part, false), |name| (name, true));
+        let order = if descends == is_last { "ASC" } else { "DESC" };
+        format!("{} {order}", quote_name(name))
+    };
+    let order: Vec<String> = key.iter().map(part).collect();
+    let sql = format!("SELECT _row_key FROM {table} ORDER BY {} LIMIT 1", order.join(", "));
+    match records(connection, &sql).await {
+        Ok(rows) => Some(rows.first()?.values().next()?.as_str()?.to_owned()),
+        Err(error) => {
+            tracing::debug!(target: "saltwing::console", %error, sql, "the ends of a key are not known");
+            None
+        }
+    }
+}
