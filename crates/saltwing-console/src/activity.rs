@@ -11,10 +11,13 @@ use crate::login::Login;
 
 /// The sessions, each with the statement that it runs, or ran last.
 pub(crate) fn sessions(sessions: &Sessions, login: &Login) -> Value {
-    let own = login.session.id();
+    let own = login.session.session().id();
     let list = sessions.list();
-    let described: Vec<Value> =
-        list.iter().filter(|session| login.sees(&session.user)).map(|session| of_session(session, own)).collect();
+    let described: Vec<Value> = list
+        .iter()
+        .filter(|session| login.session.sees(&session.user))
+        .map(|session| of_session(session, own))
+        .collect();
     json!({ "sessions": described, "now_ms": millis(SystemTime::now()) })
 }
 
@@ -34,7 +37,7 @@ fn of_session(session: &SessionInfo, own: u32) -> Value {
 /// Statements that ended lately, and the last slow ones.
 pub(crate) fn statements(sessions: &Sessions, login: &Login) -> Value {
     let seen = |list: Vec<EndedStatement>| -> Vec<Value> {
-        list.iter().filter(|statement| login.sees(&statement.user)).map(of_statement).collect()
+        list.iter().filter(|statement| login.session.sees(&statement.user)).map(of_statement).collect()
     };
     json!({ "recent": seen(sessions.recent_statements()), "slow": seen(sessions.slow_statements()) })
 }
@@ -53,9 +56,9 @@ fn of_statement(statement: &EndedStatement) -> Value {
 pub(crate) fn cancel(sessions: &Sessions, login: &Login, body: &Body) -> Result<Value, ConsoleError> {
     let id = body.number("session")?;
     let list = sessions.list();
-    let session = list.iter().find(|session| u64::from(session.id) == id && login.sees(&session.user));
+    let session = list.iter().find(|session| u64::from(session.id) == id && login.session.sees(&session.user));
     let session = session.ok_or(ConsoleError::NoSession)?;
-    tracing::info!(target: "saltwing::console", session = session.id, by = login.session.id(), "a statement is cancelled by the console");
+    tracing::info!(target: "saltwing::console", session = session.id, by = login.session.session().id(), "a statement is cancelled by the console");
     match sessions.cancel(session.id) {
         true => Ok(json!({})),
         false => Err(ConsoleError::NoSession),

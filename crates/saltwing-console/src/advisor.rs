@@ -12,7 +12,7 @@ use crate::login::Login;
 /// The library's.
 pub(crate) async fn refusals(login: &Login) -> Result<Value, ConsoleError> {
     let mut refusals = {
-        let connection = login.catalog.clone();
+        let connection = login.session.catalog.clone();
         let read = tokio::task::spawn_blocking(move || connection.guard_refusals());
         read.await.map_err(|error| {
             tracing::error!(target: "saltwing::console", %error, "the refusals were not read");

@@ -12,7 +12,7 @@ use crate::body::Body;
 use crate::error::ConsoleError;
 use crate::login::Login;
 use crate::logins::Logins;
-use crate::{Client, activity, advisor, body, cookie, heat, plan, run, tables};
+use crate::{Client, activity, advisor, body, cookie, heat, plan, run_calls, tables};
 
 /// Answers a call.
 pub(crate) async fn answer(
@@ -75,8 +75,8 @@ fn described(logins: &Logins, login: Option<&Login>) -> Result<Value, ConsoleErr
     let limits = logins.sessions().limits();
     Ok(json!({
         "has_users": logins.sessions().has_users()?,
-        "user": login.map(Login::user),
-        "is_owner": login.is_some_and(Login::is_owner),
+        "user": login.map(|login| login.session.user()),
+        "is_owner": login.is_some_and(|login| login.session.is_owner()),
         "slow_ms": login.and(limits.slow_statement).map(|slow| slow.as_millis() as u64),
         "version": login.map(|_| env!("CARGO_PKG_VERSION")),
     }))
@@ -93,10 +93,10 @@ async fn of_login(logins: &Arc<Logins>, call: &str, head: &Parts, bytes: &[u8]) 
     match call {
         "tables" => tables::list(&login).await,
         "table" => tables::table(&login, &body).await,
-        "run" => run::begin(&login, &body).await,
-        "poll" => run::poll(&login, &body).await,
-        "more" => run::more(&login, &body).await,
-        "cancel" => run::cancel(&login, &body),
+        "run" => run_calls::begin(&login, &body).await,
+        "poll" => run_calls::poll(&login, &body).await,
+        "more" => run_calls::more(&login, &body).await,
+        "cancel" => run_calls::cancel(&login, &body),
         "plan" => plan::plan(&login, &body).await,
         "sessions" => Ok(activity::sessions(logins.sessions(), &login)),
         "statements" => Ok(activity::statements(logins.sessions(), &login)),

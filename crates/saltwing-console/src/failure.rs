@@ -4,8 +4,8 @@ use saltwing::ErrorCode;
 use saltwing::syntax::without_passwords;
 use serde_json::{Value, json};
 
+use crate::console_session::ConsoleSession;
 use crate::fixes;
-use crate::login::Login;
 use crate::text_place::Part;
 
 /// The characters of a statement beside its result.
@@ -31,14 +31,14 @@ impl Failed {
 }
 
 /// The error of a statement: its text, its place, its help, and fixes if the guard refused it.
-pub(crate) async fn described(login: &Login, part: &Part, failed: &Failed) -> Value {
+pub(crate) async fn described(session: &ConsoleSession, part: &Part, failed: &Failed) -> Value {
     let (text, sqlstate) = (failed.to_string(), failed.sqlstate());
     let Failed::Database(error) = failed else {
         return json!({ "text": text, "sqlstate": sqlstate, "help": [] });
     };
     let place = error.span().map(|span| part.place_of(span));
     let fixes = match error.code() {
-        ErrorCode::FullScanRefused => fixes::fixes(login, part, error).await,
+        ErrorCode::FullScanRefused => fixes::fixes(session, part, error).await,
         _ => Vec::new(),
     };
     json!({

@@ -3,8 +3,8 @@
 use saltwing::{Connection, Error};
 use serde_json::{Value, json};
 
-use crate::login::Login;
-use crate::plan;
+use crate::console_session::ConsoleSession;
+use crate::explain;
 use crate::records::records;
 use crate::text_place::Part;
 
@@ -12,8 +12,8 @@ use crate::text_place::Part;
 const LIMIT: u32 = 100;
 
 /// The fixes of a refused statement. `run` is a statement that mends the cause; `replace` takes the place of the statement.
-pub(crate) async fn fixes(login: &Login, part: &Part, error: &Error) -> Vec<Value> {
-    let (connection, text) = (login.session.connection(), part.text.trim().trim_end_matches(';'));
+pub(crate) async fn fixes(session: &ConsoleSession, part: &Part, error: &Error) -> Vec<Value> {
+    let (connection, text) = (session.connection(), part.text.trim().trim_end_matches(';'));
     let mut fixes = match indexes(connection, text).await {
         Ok(fixes) => fixes,
         // Advice is no part of the answer: a failed transaction, for one, has none.
@@ -27,7 +27,7 @@ pub(crate) async fn fixes(login: &Login, part: &Part, error: &Error) -> Vec<Valu
         [(format!("Add LIMIT {LIMIT}"), limited(text)), ("Read all rows once".to_owned(), hinted(text))]
     {
         if let Some(changed) = changed
-            && plan::is_allowed(connection, &changed).await
+            && explain::is_allowed(connection, &changed).await
         {
             fixes.push(json!({ "label": label, "replace": changed, "place": [place.0, place.1] }));
         }

@@ -23,7 +23,7 @@ pub(crate) fn heat(login: &Login, body: &Body) -> Result<Value, ConsoleError> {
         time_slots: usize::try_from(number("slots", SLOTS)?).unwrap_or(usize::MAX),
         seconds: number("seconds", SECONDS)?,
     };
-    Ok(described(login.catalog.key_heat(body.text("relation")?, shape)?))
+    Ok(described(login.session.catalog.key_heat(body.text("relation")?, shape)?))
 }
 
 fn described(heat: KeyHeat) -> Value {

@@ -12,10 +12,11 @@
 //! | `assets`, `headers` | the files of the page; headers that every answer has |
 //! | `calls`, `body` | which call is answered by what; the bodies of calls |
 //! | `cookie`, `token` | the cookie of a login, and its random value |
-//! | `logins`, `login` | the logins by their tokens; one of them |
-//! | `run`, `run_state`, `result_page` | the statements that a login runs, and their rows in pages |
+//! | `logins`, `login`, `console_session` | the logins by their tokens; one of them; its session |
+//! | `run_calls`, `run`, `run_state` | calls about runs; a run, and how far it is |
+//! | `execution`, `result_page` | statements run; their rows in pages |
 //! | `failure`, `text_place`, `fixes` | errors of statements with their places and fixes |
-//! | `records` | small results as objects of JSON |
+//! | `records`, `explain` | small results as objects of JSON; EXPLAIN |
 //! | `tables`, `plan`, `activity`, `heat`, `advisor` | what the parts of the page show |
 //! | `error` | errors of calls |
 //!
@@ -32,8 +33,11 @@ mod advisor;
 mod assets;
 mod body;
 mod calls;
+mod console_session;
 mod cookie;
 mod error;
+mod execution;
+mod explain;
 mod failure;
 mod fixes;
 mod headers;
@@ -44,6 +48,7 @@ mod plan;
 mod records;
 mod result_page;
 mod run;
+mod run_calls;
 mod run_state;
 mod tables;
 mod text_place;

@@ -14,6 +14,7 @@ use saltwing_sessions::{Login as User, Phase, Protocol, Refusal, Sessions};
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
+use crate::console_session::ConsoleSession;
 use crate::error::ConsoleError;
 use crate::login::Login;
 use crate::token::Token;
@@ -68,7 +69,8 @@ impl Logins {
             None if self.sessions.has_users()? => return Err(ConsoleError::NoLogin),
             None => User::Owner { name: OWNER.to_owned() },
         };
-        let login = Arc::new(Login::new(arrival.log_in(user)?, &self.sessions)?);
+        let session = ConsoleSession::new(arrival.log_in(user)?, &self.sessions)?;
+        let login = Arc::new(Login::new(session, self.sessions.limits()));
         let token = Token::random()?;
         self.check_room()?;
         self.open.lock().insert(token.clone(), login.clone());
@@ -94,7 +96,7 @@ impl Logins {
     pub(crate) fn sweep(&self, phase: Phase, now: Instant) {
         let ended: Vec<Arc<Login>> = {
             let mut open = self.open.lock();
-            let is_over = |login: &Login| !login.runs() && (phase != Phase::Serving || login.is_expired(now));
+            let is_over = |login: &Login| login.is_expired(now) || (phase != Phase::Serving && !login.runs());
             let tokens: Vec<Token> =
                 open.iter().filter(|(_, login)| is_over(login)).map(|(token, _)| token.clone()).collect();
             tokens.iter().filter_map(|token| open.remove(token)).collect()
@@ -104,7 +106,7 @@ impl Logins {
         for login in open {
             let run = login.run.lock().clone();
             if let Some(run) = run {
-                run.sweep(&login, now);
+                run.sweep(&login.session, now);
             }
         }
     }
@@ -114,7 +116,7 @@ impl Logins {
 fn end(login: &Login) {
     let run = login.run.lock().take();
     if let Some(run) = run {
-        run.cancel(login);
+        run.cancel(&login.session);
         run.close();
     }
 }

@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::body::Body;
 use crate::error::ConsoleError;
+use crate::explain;
 use crate::failure::{self, Failed};
 use crate::login::Login;
 use crate::records::records;
 use crate::text_place::Part;
-
-const EXPLAIN: &str = "EXPLAIN (FORMAT JSON)";
 
 /// The plan of the statement in `sql` as EXPLAIN (FORMAT JSON) gives it, with the first and the last key of each table that it reads by the primary key.
 ///
@@ -20,13 +19,13 @@ const EXPLAIN: &str = "EXPLAIN (FORMAT JSON)";
 pub(crate) async fn plan(login: &Login, body: &Body) -> Result<Value, ConsoleError> {
     let text = body.text("sql")?.trim().trim_end_matches(';');
     let connection = login.session.connection();
-    let mut plan = match explained(connection, text).await {
+    let mut plan = match explain::explained(connection, text).await {
         Ok(plan) => plan,
         Err(error) => {
             // The error's place is in the text after the line of EXPLAIN.
-            let part = Part::whole(&format!("{EXPLAIN}\n{text}"));
+            let part = Part::whole(&format!("{}\n{text}", explain::EXPLAIN));
             let failed = Failed::Database(error);
-            return Ok(json!({ "error": failure::described(login, &part, &failed).await }));
+            return Ok(json!({ "error": failure::described(&login.session, &part, &failed).await }));
         }
     };
     for access in plan.get_mut("accesses").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -39,22 +38,6 @@ pub(crate) async fn plan(login: &Login, body: &Body) -> Result<Value, ConsoleErr
         }
     }
     Ok(json!({ "plan": plan }))
-}
-
-async fn explained(connection: &Connection, text: &str) -> Result<Value, saltwing::Error> {
-    let rows = records(connection, &format!("{EXPLAIN}\n{text}")).await?;
-    let text = rows.first().and_then(|row| row.values().next()).and_then(Value::as_str).unwrap_or_default();
-    let parsed = serde_json::from_str(text);
-    debug_assert!(parsed.is_ok(), "{text}");
-    Ok(parsed.unwrap_or(Value::Null))
-}
-
-/// Whether the guard would let a statement run.
-pub(crate) async fn is_allowed(connection: &Connection, text: &str) -> bool {
-    let Ok(plan) = explained(connection, text).await else { return false };
-    let accesses = plan.get("accesses").and_then(Value::as_array);
-    let is_allowed = |access: &Value| access.pointer("/verdict/allowed").and_then(Value::as_bool) == Some(true);
-    accesses.is_some_and(|accesses| accesses.iter().all(is_allowed))
 }
 
 /// The first and the last key of a table in hex, without the bucket's byte. `None` for an index, whose keys no statement shows, for a table without rows, and for one

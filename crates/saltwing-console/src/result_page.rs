@@ -8,21 +8,9 @@ pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 /// The characters of a value; what is longer is cut.
 const VALUE_CHARS_MAX: usize = 20_000;
 
-/// Rows that come one by one.
-pub(crate) trait RowSource {
-    /// The next one.
-    async fn next_row(&mut self) -> Result<Option<Row>, saltwing::Error>;
-}
-
-impl RowSource for Rows {
-    async fn next_row(&mut self) -> Result<Option<Row>, saltwing::Error> {
-        self.next().await
-    }
-}
-
 /// A result with rows that are left.
-pub(crate) struct OpenResult<R> {
-    pub(crate) rows: R,
+pub(crate) struct OpenResult {
+    pub(crate) rows: Rows,
     /// The first row of the next page.
     next: Option<Row>,
 }
@@ -40,9 +28,9 @@ pub(crate) struct Page {
     pub(crate) bytes: usize,
 }
 
-impl<R: RowSource> OpenResult<R> {
+impl OpenResult {
     /// No row is read yet.
-    pub(crate) fn new(rows: R) -> Self {
+    pub(crate) fn new(rows: Rows) -> Self {
         Self { rows, next: None }
     }
 
@@ -73,7 +61,7 @@ impl<R: RowSource> OpenResult<R> {
     async fn take(&mut self) -> Result<Option<Row>, saltwing::Error> {
         match self.next.take() {
             Some(row) => Ok(Some(row)),
-            None => self.rows.next_row().await,
+            None => self.rows.next().await,
         }
     }
 }

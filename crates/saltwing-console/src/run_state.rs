@@ -1,6 +1,5 @@
 //! How far a run is.
 
-use saltwing::Rows;
 use serde_json::Value;
 
 use crate::result_page::OpenResult;
@@ -29,7 +28,7 @@ pub(crate) enum Open {
     #[default]
     Nothing,
     /// These.
-    Result(Box<OpenResult<Rows>>),
+    Result(Box<OpenResult>),
     /// A call reads some.
     Taken,
 }

@@ -21,7 +21,7 @@ const INDEXES: &str =
 /// # Errors
 /// The library's.
 pub(crate) async fn list(login: &Login) -> Result<Value, ConsoleError> {
-    let connection = &login.catalog;
+    let connection = &login.session.catalog;
     let tables = records(connection, TABLES).await?;
     let indexes = records(connection, INDEXES).await?;
     let storage = permitted(records(connection, "SHOW STORAGE").await)?;
@@ -34,7 +34,7 @@ pub(crate) async fn list(login: &Login) -> Result<Value, ConsoleError> {
 /// The library's, also for one that does not exist.
 pub(crate) async fn table(login: &Login, body: &Body) -> Result<Value, ConsoleError> {
     let name = quoted(body.optional_text("schema")?, body.text("name")?);
-    let connection = &login.catalog;
+    let connection = &login.session.catalog;
     let described = records(connection, &format!("DESCRIBE {name}")).await?;
     let created = permitted(records(connection, &format!("SHOW CREATE TABLE {name}")).await)?;
     let statements: Option<Vec<Value>> =
