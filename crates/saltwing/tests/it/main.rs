@@ -54,6 +54,7 @@ mod json;
 mod kept_plans;
 mod kept_writes;
 mod key_expression;
+mod key_heat;
 mod large_writes;
 mod limits;
 mod lost_updates;
