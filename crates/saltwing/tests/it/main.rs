@@ -40,6 +40,7 @@ mod foreign_files;
 mod forms;
 mod functions;
 mod generated_columns;
+mod guard_refusals;
 mod inbox;
 mod index_access;
 mod index_combination;
