@@ -27,44 +27,44 @@ pub(crate) struct Layers {
 
 impl Layers {
     /// Adds counts of the second `now_s`. If a later second was added before, they count as its.
-    pub(crate) fn add(&mut self, now_s: i64, spans: &[Span]) {
+    pub(crate) fn add(&mut self, now_s: i64, spans: &[Span], spans_max: usize) {
         if spans.is_empty() {
             return;
         }
-        self.age(now_s);
+        self.age(now_s, spans_max);
         let [newest, ..] = &mut self.layers;
         match newest.back_mut().filter(|last| last.start_s >= now_s) {
-            Some(last) => last.add(spans),
+            Some(last) => last.add(spans, spans_max),
             None => {
                 let mut slot = Slot::new(now_s, 1);
-                slot.add(spans);
+                slot.add(spans, spans_max);
                 newest.push_back(slot);
             }
         }
     }
 
     /// Moves slots to the layers of their age at `now_s`.
-    pub(crate) fn age(&mut self, now_s: i64) {
+    pub(crate) fn age(&mut self, now_s: i64, spans_max: usize) {
         for (index, (_, age_max)) in LAYERS.into_iter().enumerate() {
             let next_s = LAYERS.get(index + 1).map_or(1, |(seconds, _)| i64::from(*seconds));
             let limit_s = start_of(now_s.saturating_sub(age_max), next_s);
             while let Some(old) =
                 self.layers.get_mut(index).and_then(|layer| layer.pop_front_if(|slot| slot.end_s() <= limit_s))
             {
-                self.move_to(index + 1, &old);
+                self.move_to(index + 1, &old, spans_max);
             }
         }
     }
 
     /// Adds a slot to the slot of a layer that has its time; forgets it if there is no such layer.
-    fn move_to(&mut self, index: usize, old: &Slot) {
+    fn move_to(&mut self, index: usize, old: &Slot, spans_max: usize) {
         let (Some(layer), Some((seconds, _))) = (self.layers.get_mut(index), LAYERS.get(index)) else { return };
         let start_s = start_of(old.start_s, i64::from(*seconds));
         if layer.back().is_none_or(|last| last.start_s < start_s) {
             layer.push_back(Slot::new(start_s, *seconds));
         }
         if let Some(slot) = layer.back_mut() {
-            slot.add(&old.spans);
+            slot.add(&old.spans, spans_max);
         }
     }
 

@@ -15,10 +15,12 @@ mod key_prefix;
 mod layers;
 mod picture;
 mod recorder;
+mod room;
 mod slot;
 
 pub use key_prefix::{KEY_BYTES_MAX, KeyPrefix};
 pub use layers::{DAY_S, SLOTS_MAX};
 pub use picture::{Column, Picture, cuts_by_weight};
 pub use recorder::{BYTES_MAX, Recorder};
+pub use room::{Room, SPANS_MIN};
 pub use slot::{SPANS_MAX, Slot, Span, Weights};

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use crate::gaps::Gaps;
 use crate::key_prefix::KeyPrefix;
 use crate::layers::{Layers, SLOTS_MAX};
+use crate::room::{Room, RoomPart};
 use crate::slot::{SPANS_MAX, Slot, Span, Weights};
 
 /// Samples that wait to be added to a slot together.
@@ -28,7 +29,7 @@ pub type Now = Arc<dyn Fn() -> i64 + Send + Sync>;
 ///
 /// # Laws
 /// 1. The weights recorded are the accesses counted, except those since the last sample: of reads and of writes, 127 at most.
-/// 2. The counts take at most [`BYTES_MAX`] bytes, about.
+/// 2. The counts take at most [`BYTES_MAX`] bytes, about, and if the room is full new counts take an eighth of that.
 /// 3. Whatever the period in which a load goes through keys, its keys have weights as they have accesses, about.
 pub struct Recorder {
     /// Accesses until the next sample.
@@ -45,6 +46,7 @@ struct State {
     /// The second of the pending samples.
     pending_s: i64,
     layers: Layers,
+    room: RoomPart,
 }
 
 /// What an access does.
@@ -55,8 +57,8 @@ enum Kind {
 }
 
 impl Recorder {
-    /// A recorder that has counted nothing. Recorders with other seeds sample other accesses.
-    pub fn new(seed: u64, now: Now) -> Self {
+    /// A recorder that has counted nothing, and shares the room with others. Recorders with other seeds sample other accesses.
+    pub fn new(seed: u64, now: Now, room: Arc<Room>) -> Self {
         let seed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let state = State {
             reads: Gaps::new(seed),
@@ -64,6 +66,7 @@ impl Recorder {
             pending: Vec::new(),
             pending_s: i64::MIN,
             layers: Layers::default(),
+            room: RoomPart::new(room),
         };
         Self {
             reads_left: AtomicI64::new(Gaps::FIRST),
@@ -122,7 +125,7 @@ impl Recorder {
         let now_s = (self.now)().div_euclid(1000);
         let mut state = self.state.lock();
         state.add_pending();
-        state.layers.age(now_s);
+        state.age(now_s);
         state.layers.slots().cloned().collect()
     }
 }
@@ -148,8 +151,18 @@ impl State {
     }
 
     fn add_pending(&mut self) {
-        self.layers.add(self.pending_s, &self.pending);
+        self.layers.add(self.pending_s, &self.pending, self.room.spans_max());
         self.pending.clear();
+        self.take_room();
+    }
+
+    fn age(&mut self, now_s: i64) {
+        self.layers.age(now_s, self.room.spans_max());
+        self.take_room();
+    }
+
+    fn take_room(&mut self) {
+        self.room.set(self.layers.slots().map(|slot| slot.spans.len()).sum());
     }
 }
 

@@ -69,22 +69,21 @@ impl Slot {
         self.start_s.saturating_add(i64::from(self.seconds))
     }
 
-    /// Adds counts. Equal spans become one; then the two neighbours with the least weight become one, until the spans fit. So a key
+    /// Adds counts. Equal spans become one; if there are more than `spans_max`, so do neighbours that have few of the accesses together. So a key
     /// with many accesses keeps a span of its own.
-    pub fn add(&mut self, spans: &[Span]) {
+    pub fn add(&mut self, spans: &[Span], spans_max: usize) {
         let mut all = Vec::with_capacity(self.spans.len() + spans.len());
         all.extend_from_slice(&self.spans);
         all.extend_from_slice(spans);
-        all.sort_unstable_by_key(|span| (span.first, span.last));
-        all.dedup_by(|next, kept| {
-            let is_equal = (kept.first, kept.last) == (next.first, next.last);
-            if is_equal {
-                kept.weights += next.weights;
-            }
-            is_equal
-        });
-        while all.len() > SPANS_MAX {
-            merge_lightest(&mut all);
+        all.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| a.last.cmp(&b.last)));
+        all.dedup_by(|next, kept| kept.absorb_if(next, (kept.first, kept.last) == (next.first, next.last)));
+        let spans_max = spans_max.clamp(1, SPANS_MAX);
+        if all.len() > spans_max {
+            // Two neighbours that stay apart have more than this, so there are at most `spans_max` of them.
+            let sum: u128 = all.iter().map(|span| u128::from(span.weights.sum())).sum();
+            let light = 2 * sum / spans_max as u128;
+            let weight = |span: &Span| u128::from(span.weights.sum());
+            all.dedup_by(|next, kept| kept.absorb_if(next, weight(kept) + weight(next) <= light));
         }
         // Without the room for the spans that were merged.
         self.spans.clear();
@@ -93,14 +92,13 @@ impl Slot {
     }
 }
 
-/// Makes the two neighbours with the least weight together one.
-fn merge_lightest(spans: &mut Vec<Span>) {
-    let weight = |pair: &[Span]| pair.iter().map(|span| span.weights.sum()).fold(0, u64::saturating_add);
-    let lightest = spans.windows(2).enumerate().min_by_key(|(_, pair)| weight(pair));
-    let Some(at) = lightest.map(|(at, _)| at) else { return };
-    let next = spans.remove(at + 1);
-    if let Some(span) = spans.get_mut(at) {
-        span.last = span.last.max(next.last);
-        span.weights += next.weights;
+impl Span {
+    /// Takes the counts of a span that follows, if it is to; whether it did.
+    fn absorb_if(&mut self, next: &Self, is_to: bool) -> bool {
+        if is_to {
+            self.last = self.last.max(next.last);
+            self.weights += next.weights;
+        }
+        is_to
     }
 }

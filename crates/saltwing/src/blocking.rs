@@ -234,7 +234,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`ErrorCode::NoSuchTable`](crate::ErrorCode::NoSuchTable); [`ErrorCode::InsufficientPrivilege`](crate::ErrorCode::InsufficientPrivilege)
-    /// without SELECT on the table; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a shape of no rows, columns or seconds;
+    /// without SELECT on the table; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a shape without rows, columns or seconds, or beyond its limits;
     /// [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) over a store that does not count.
     pub fn key_heat(&self, relation: &str, shape: HeatShape) -> Result<KeyHeat, Error> {
         key_heat(&self.session, relation, shape)

@@ -61,6 +61,7 @@ mod file_access;
 mod files;
 mod group_rows;
 mod guard_refusals;
+mod heat_relation;
 mod index_builder;
 mod indexes;
 mod key_heat;
@@ -82,6 +83,7 @@ mod prepared_statement;
 mod progress;
 mod queries;
 mod query_run;
+mod refused_statements;
 #[cfg(feature = "datafusion")]
 mod registered;
 #[cfg(feature = "datafusion")]
@@ -106,6 +108,7 @@ mod shared;
 mod statement;
 mod statement_cache;
 mod statement_plans;
+mod statement_shape;
 mod storage;
 mod subqueries;
 mod sweeper;

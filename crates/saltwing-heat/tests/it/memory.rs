@@ -1,16 +1,18 @@
 //! The bound of memory.
 
-use proptest::prelude::*;
-use saltwing_heat::{BYTES_MAX, SLOTS_MAX, SPANS_MAX, Slot, Span};
+use std::sync::Arc;
 
-use crate::world::World;
+use proptest::prelude::*;
+use saltwing_heat::{BYTES_MAX, Room, SLOTS_MAX, SPANS_MAX, SPANS_MIN, Slot, Span};
+
+use crate::world::{World, sum_of};
 
 fn bytes(slots: &[Slot]) -> usize {
     slots.iter().map(|slot| size_of::<Slot>() + slot.spans.len() * size_of::<Span>()).sum()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 32 + 1, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 64 + 1, ..ProptestConfig::default() })]
 
     /// Days of load at any rate stay within the bound.
     #[test]
@@ -33,6 +35,28 @@ proptest! {
         prop_assert!(slots.iter().all(|slot| slot.spans.len() <= SPANS_MAX));
         prop_assert!(bytes(&slots) <= BYTES_MAX);
     }
+}
+
+/// Many busy relations share a room: what is beyond it is coarse, nothing is lost, and a relation that goes gives its part back.
+#[test]
+fn recorders_share_a_room() {
+    let bytes = 500_000;
+    let room = Arc::new(Room::new(bytes));
+    let worlds: Vec<World> = (0..100).map(|seed| World::within(seed, room.clone())).collect();
+    for second in 0..300_u64 {
+        for world in &worlds {
+            (0..40).for_each(|number| world.read(number * 7919 % 997 + second));
+            world.wait_ms(1000);
+        }
+    }
+    for world in &worlds {
+        let reads = sum_of(&world.recorder.slots()).reads;
+        assert!((11_873..=12_000).contains(&reads), "{reads}");
+    }
+    let least = worlds.len() * SLOTS_MAX * SPANS_MIN * size_of::<Span>();
+    assert!(room.bytes() > bytes / 2 && room.bytes() < bytes + least, "{}", room.bytes());
+    drop(worlds);
+    assert_eq!(room.bytes(), 0);
 }
 
 #[test]

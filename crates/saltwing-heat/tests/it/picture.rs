@@ -14,7 +14,7 @@ fn slots() -> impl Strategy<Value = Vec<Slot>> {
             start_s += i64::from(seconds);
             let spans: Vec<_> =
                 spans.into_iter().map(|(first, length, r, w)| span(first, first + length, r, w)).collect();
-            slot.add(&spans);
+            slot.add(&spans, usize::MAX);
             slot
         };
         list.into_iter().map(slot).collect()
@@ -50,7 +50,7 @@ proptest! {
         columns in 1usize..40,
     ) {
         let mut slot = Slot::new(start_s, seconds);
-        slot.add(&[span(first, first + length, 100, 0)]);
+        slot.add(&[span(first, first + length, 100, 0)], usize::MAX);
         let cuts: Vec<KeyPrefix> = cuts.into_iter().map(key).collect();
         let picture = Picture::of(&[slot.clone()], &cuts, 80, 80, columns);
         for (column, reads) in picture.columns.iter().zip(&picture.reads) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-use saltwing_heat::{KeyPrefix, Recorder, Slot, Span, Weights};
+use saltwing_heat::{KeyPrefix, Recorder, Room, Slot, Span, Weights};
 
 /// A recorder with a clock of its own.
 pub struct World {
@@ -13,9 +13,14 @@ pub struct World {
 
 impl World {
     pub fn new(seed: u64) -> Self {
+        Self::within(seed, Arc::new(Room::new(usize::MAX)))
+    }
+
+    /// A recorder that shares a room.
+    pub fn within(seed: u64, room: Arc<Room>) -> Self {
         let now_ms = Arc::new(AtomicI64::new(1_000_000_000));
         let clock = now_ms.clone();
-        Self { recorder: Recorder::new(seed, Arc::new(move || clock.load(Relaxed))), now_ms }
+        Self { recorder: Recorder::new(seed, Arc::new(move || clock.load(Relaxed)), room), now_ms }
     }
 
     pub fn now_s(&self) -> i64 {

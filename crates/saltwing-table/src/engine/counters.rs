@@ -6,11 +6,14 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::Clock;
-use saltwing_heat::Recorder;
+use saltwing_heat::{Recorder, Room};
 use saltwing_types::TableId;
 
 /// Damaged blocks that are reported; more are counted.
 const REPORTED_MAX: usize = 3;
+
+/// Bytes of the counts of accesses by key of all tables, beyond which new counts are coarse.
+pub(super) const ACCESS_BYTES_MAX: usize = 64 << 20;
 
 /// The counters of one table.
 #[derive(Debug, Default)]
@@ -32,10 +35,10 @@ pub(crate) struct TableCounters {
 
 impl TableCounters {
     /// The reads and writes by key, counted from now on if they were not before.
-    pub(crate) fn count_accesses(&self, table: TableId, clock: &Arc<dyn Clock>) -> Arc<Recorder> {
+    pub(crate) fn count_accesses(&self, table: TableId, clock: &Arc<dyn Clock>, room: &Arc<Room>) -> Arc<Recorder> {
         let recorder = || {
             let clock = clock.clone();
-            Arc::new(Recorder::new(table.0.into(), Arc::new(move || clock.now_ms())))
+            Arc::new(Recorder::new(table.0.into(), Arc::new(move || clock.now_ms()), room.clone()))
         };
         self.accesses.get_or_init(recorder).clone()
     }

@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, StorageError, Table, TableError};
-use saltwing_heat::KeyPrefix;
+use saltwing_heat::{KeyPrefix, Room};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, Waits, WriteBatch};
 use saltwing_types::TableId;
 
@@ -61,6 +61,8 @@ pub(crate) struct StorageEngine {
     /// Waits of commits for a merge.
     pub(super) merge_waits: Waits,
     pub(super) failures: Failures,
+    /// The memory of the counts of accesses by key.
+    pub(super) access_room: Arc<Room>,
     pub(super) signal: MergeSignal,
 }
 
@@ -225,7 +227,7 @@ impl StorageEngine {
             self.rows.write().entry(id.0).or_default().definition = table.version();
         }
         let before = self.table(id);
-        let accesses = self.blocks.counters(id).count_accesses(id, &self.clock);
+        let accesses = self.blocks.counters(id).count_accesses(id, &self.clock, &self.access_room);
         let opened = StoredTable::opened(table, before.as_deref(), accesses, self.clock.now_ms());
         self.tables.write().insert(id, Arc::new(opened));
     }
