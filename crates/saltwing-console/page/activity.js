@@ -15,8 +15,10 @@ function table(heads, label) {
 /** A row whose cells are written again; `texts` gives their texts of an item. */
 function rowOf(texts, cells = []) {
   return (item) => {
-    const fields = texts(item).map(() => el("td"));
-    const row = el("tr", {}, fields, cells.map((make) => el("td", {}, make(item))));
+    // The last text is the statement's, which may have some lines.
+    const fields = texts(item).map(() => el("div"));
+    const inCells = fields.map((field, place) => el("td", { class: place === fields.length - 1 ? "statement" : "short" }, field));
+    const row = el("tr", {}, inCells, cells.map((make) => el("td", {}, make(item))));
     row.update = (now) => texts(now).forEach((text, place) => write(fields[place], String(text ?? "")));
     return row;
   };
@@ -31,7 +33,8 @@ class Activity {
     this.sessions = table(["session", "user", "protocol", "client", "application", "since", "state", "last statement"], "Sessions");
     this.ended = table(["ended", "user", "protocol", "took", "rows", "outcome", "statement", ""], "Statements that have ended");
     this.none = el("p", { class: "empty" }, "No statement runs.");
-    this.failure = el("p", { class: "soft", role: "status" });
+    this.failure = el("span", { class: "soft", role: "status" });
+    this.number = el("span", { class: "soft" });
     const kinds = choice("Statements", [["recent", "Recent"], ["slow", "Slow"]], "recent", (which) => {
       this.which = which;
       this.refresher.start();
@@ -52,7 +55,7 @@ class Activity {
     show(
       panel,
       card("Running statements", [this.none, this.running.frame], this.failure),
-      card("Sessions", this.sessions.frame),
+      card("Sessions", this.sessions.frame, this.number),
       card("Statements", this.ended.frame, el("span", { class: "push" }, kinds)),
     );
     this.refresher = new Refresher(() => this.refresh());
@@ -76,7 +79,8 @@ class Activity {
       keyed(this.running.body, running, ({ id }) => id, this.makeRunning);
       keyed(this.sessions.body, sessions, ({ id }) => id, this.makeSession);
       keyed(this.ended.body, statements[this.which], (it) => `${it.session} ${it.ended_ms} ${it.elapsed_us} ${it.text}`, this.makeEnded);
-      write(this.failure, `${plural(sessions.length, "session")}`);
+      write(this.failure, "");
+      write(this.number, plural(sessions.length, "session"));
     } catch (error) {
       write(this.failure, error.message);
     }

@@ -2,10 +2,12 @@
 
 import { svg } from "./dom.js";
 
-const [WIDTH, HEIGHT] = [900, 46];
+const [WIDTH, HEIGHT] = [900, 56];
+/** Ranges that have numbers in the picture: more would lie above each other. */
+const NUMBERED_MAX = 24;
 /** Bytes that count after those that all keys share. */
 const BYTES = 6;
-const LEAST_WIDTH = 2;
+const LEAST_WIDTH = 3;
 
 function shared(texts) {
   let length = 0;
@@ -51,16 +53,36 @@ export function covered(list) {
   return sum;
 }
 
-/** The picture of the space: the whole as a bar, in which the ranges stand out. */
+/**
+ * A scale on which small ranges and the gaps between them can be seen: a piece between two ends of ranges is as wide as a root of its length.
+ */
+function wide(list) {
+  const ends = [...new Set([0, 1, ...list.flat()])].sort((one, other) => one - other);
+  const weights = ends.slice(1).map((end, place) => (end - ends[place]) ** 0.3);
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+  const places = new Map([[ends[0], 0]]);
+  let sum = 0;
+  weights.forEach((weight, place) => {
+    sum += weight / total;
+    places.set(ends[place + 1], sum);
+  });
+  return (share) => places.get(share);
+}
+
+/** The picture of the space: the whole as a bar, in which the ranges stand out with their numbers. */
 export function keySpacePicture(list, label) {
-  const bars = list.map(([from, to]) => {
-    const width = Math.max(LEAST_WIDTH, (to - from) * WIDTH);
-    return svg("rect", { class: "scanned", x: Math.min(WIDTH - width, from * WIDTH), y: 4, width, height: HEIGHT - 8, rx: 1 });
+  const x = wide(list);
+  const isNumbered = list.length > 1 && list.length <= NUMBERED_MAX;
+  const bars = list.map(([from, to], place) => {
+    const width = Math.max(LEAST_WIDTH, (x(to) - x(from)) * WIDTH);
+    const left = Math.min(WIDTH - width, x(from) * WIDTH);
+    const number = isNumbered ? svg("text", { x: Math.min(WIDTH - 6, Math.max(6, left + width / 2)), y: 12, "text-anchor": "middle" }, String(place + 1)) : null;
+    return [svg("rect", { class: "scanned", x: left, y: 17, width, height: HEIGHT - 19, rx: 2 }), number].filter(Boolean);
   });
   return svg(
     "svg",
-    { class: "key-space", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", height: String(HEIGHT), role: "img", "aria-label": label },
-    svg("rect", { class: "frame", x: 0.5, y: 8, width: WIDTH - 1, height: HEIGHT - 16, rx: 3 }),
-    bars,
+    { class: "key-space", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
+    svg("rect", { class: "frame", x: 0.5, y: 20, width: WIDTH - 1, height: HEIGHT - 25, rx: 3 }),
+    bars.flat(),
   );
 }

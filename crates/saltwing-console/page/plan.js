@@ -43,11 +43,13 @@ function predicates(list) {
 
 function picture(access) {
   if (!access.ranges) return el("p", { class: "soft" }, "The ranges are known only when the statement runs.");
-  const list = shares(access.ranges, access.edges);
+  const edges = access.edges?.map(({ key }) => key);
+  const list = shares(access.ranges, edges);
   const share = access.kind === "full_scan" ? 1 : covered(list);
   const percent = share >= 0.995 ? "all" : share < 0.001 ? "less than 0.1 %" : `about ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
-  const text = access.edges ? `${percent} of the key space between the first and the last row` : "the ranges among themselves: where the first and the last key lie is not known";
-  return [keySpacePicture(list, `${plural(access.ranges_total, "range")}, ${text}`), el("p", { class: "soft" }, `${plural(access.ranges_total, "range")}: ${text}`)];
+  const text = access.edges ? `${percent} of the key space from the first to the last row, if keys lie evenly` : "the ranges among themselves: where the first and the last key lie is not known";
+  const ends = access.edges?.map(({ values }) => el("span", {}, values.map((value) => value ?? "NULL").join(", ")));
+  return [keySpacePicture(list, `${plural(access.ranges_total, "range")}, ${text}`), ends ? el("div", { class: "ends mono" }, ends) : null, el("p", { class: "soft" }, `${plural(access.ranges_total, "range")}: ${text}`)];
 }
 
 function accessCard(access) {

@@ -59,6 +59,11 @@ impl ConsoleSession {
         self.is_owner() || self.user().to_lowercase() == user.to_lowercase()
     }
 
+    /// Rows that its running statement has scanned so far, if that is known.
+    pub(crate) fn rows_scanned(&self) -> Option<u64> {
+        self.session.info().statement?.rows_scanned
+    }
+
     /// Cancels its statement, if one runs.
     pub(crate) fn cancel(&self) {
         self.sessions.cancel(self.session.id());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use saltwing::{Response, split_statements_in};
+use saltwing_sessions::RunningStatement;
 use serde_json::{Value, json};
 
 use crate::console_session::ConsoleSession;
@@ -47,7 +48,7 @@ async fn run_one(session: &ConsoleSession, run: &Run, part: &Part) -> Value {
     let done = match run.is_cancelled() {
         true => Err(Failed::Cancelled),
         false => tokio::select! {
-            done = first_rows(session, run, part) => done,
+            done = first_rows(session, run, &running, part) => done,
             () = running.cancelled() => Err(Failed::Cancelled),
         },
     };
@@ -70,7 +71,12 @@ async fn run_one(session: &ConsoleSession, run: &Run, part: &Part) -> Value {
 }
 
 /// The result of a statement up to its first rows, and how many rows these are, or were written.
-async fn first_rows(session: &ConsoleSession, run: &Run, part: &Part) -> Result<(Value, u64), Failed> {
+async fn first_rows(
+    session: &ConsoleSession,
+    run: &Run,
+    running: &RunningStatement,
+    part: &Part,
+) -> Result<(Value, u64), Failed> {
     let response = match session.connection().run(&part.text, ()).await? {
         Response::Done(done) => {
             let value = json!({ "rows_affected": done.rows_affected, "notices": done.notices, "keys_read": done.stats.keys_read });
@@ -78,6 +84,7 @@ async fn first_rows(session: &ConsoleSession, run: &Run, part: &Part) -> Result<
         }
         Response::Rows(rows) => rows,
     };
+    running.report_progress(response.progress());
     let columns = result_page::columns(response.columns());
     let mut open = OpenResult::new(response.into_rows());
     let bytes_max = PAGE_BYTES_MAX.saturating_sub(run.state.lock().bytes);

@@ -40,31 +40,40 @@ pub(crate) async fn plan(login: &Login, body: &Body) -> Result<Value, ConsoleErr
     Ok(json!({ "plan": plan }))
 }
 
-/// The first and the last key of a table in hex, without the bucket's byte. `None` for an index, whose keys no statement shows, for a table without rows, and for one
-/// that cannot be read at this moment: the picture then has no ends.
-async fn edges(connection: &Connection, access: &Map<String, Value>) -> Option<[String; 2]> {
+/// The first and the last key of a table: in hex without the bucket's byte, and the texts of its columns. `None` for an index, whose keys no statement shows, for a table
+/// without rows, and for one that cannot be read at this moment: the picture then has no ends.
+async fn edges(connection: &Connection, access: &Map<String, Value>) -> Option<[Value; 2]> {
     if !access.get("index")?.is_null() {
         return None;
     }
     let table = access.get("table")?.as_str()?;
     let key: Vec<&str> = access.get("key")?.as_array()?.iter().filter_map(Value::as_str).collect();
-    let is_salted = access.get("buckets_total").and_then(Value::as_u64)? > 0;
-    let first = edge(connection, table, &key, false).await?;
-    let last = edge(connection, table, &key, true).await?;
-    let bare = |key: String| if is_salted { key.get(2..).map(str::to_owned) } else { Some(key) };
-    Some([bare(first)?, bare(last)?])
+    let digits = if access.get("buckets_total").and_then(Value::as_u64)? > 0 { 2 } else { 0 };
+    let first = edge(connection, table, &key, false, digits).await?;
+    Some([first, edge(connection, table, &key, true, digits).await?])
 }
 
-async fn edge(connection: &Connection, table: &str, key: &[&str], is_last: bool) -> Option<String> {
-    let part = |part: &&str| {
-        let (name, descends) = part.strip_suffix(" desc").map_or((*part, false), |name| (name, true));
-        let order = if descends == is_last { "ASC" } else { "DESC" };
-        format!("{} {order}", quote_name(name))
-    };
-    let order: Vec<String> = key.iter().map(part).collect();
-    let sql = format!("SELECT _row_key FROM {table} ORDER BY {} LIMIT 1", order.join(", "));
+/// The name of a part of a key, and whether it descends.
+fn part<'a>(text: &&'a str) -> (&'a str, bool) {
+    text.strip_suffix(" desc").map_or((*text, false), |name| (name, true))
+}
+
+/// One end; `digits` are those of the bucket.
+async fn edge(connection: &Connection, table: &str, key: &[&str], is_last: bool, digits: usize) -> Option<Value> {
+    let names: Vec<String> = key.iter().map(|it| quote_name(part(it).0).to_string()).collect();
+    let order = key.iter().zip(&names).map(|(it, name)| {
+        let order = if part(it).1 == is_last { "ASC" } else { "DESC" };
+        format!("{name} {order}")
+    });
+    let order: Vec<String> = order.collect();
+    let sql = format!("SELECT _row_key, {} FROM {table} ORDER BY {} LIMIT 1", names.join(", "), order.join(", "));
     match records(connection, &sql).await {
-        Ok(rows) => Some(rows.first()?.values().next()?.as_str()?.to_owned()),
+        Ok(rows) => {
+            let row = rows.first()?;
+            let hex = row.get("_row_key")?.as_str()?.get(digits..)?;
+            let texts: Vec<Option<&Value>> = key.iter().map(|it| row.get(part(it).0)).collect();
+            Some(json!({ "key": hex, "values": texts }))
+        }
         Err(error) => {
             tracing::debug!(target: "saltwing::console", %error, sql, "the ends of a key are not known");
             None

@@ -89,7 +89,7 @@ impl Run {
             fields.insert("results".to_owned(), std::mem::take(&mut state.results).into());
         } else {
             let (written, total) = session.progress.lock().map_or((None, None), |(rows, total)| (Some(rows), total));
-            fields.insert("rows_scanned".to_owned(), json!(session.connection().interrupt_handle().rows_scanned()));
+            fields.insert("rows_scanned".to_owned(), json!(session.rows_scanned()));
             fields.insert("rows_written".to_owned(), json!(written));
             fields.insert("rows_total".to_owned(), json!(total));
         }

@@ -6,6 +6,7 @@ use saltwing::Connection;
 
 use crate::login::Login;
 use crate::registry::{Place, Registry, UserPlace};
+use crate::session_info::SessionInfo;
 use crate::shared::{RunningStatement, Shared};
 
 /// A session after its login. Dropping it rolls back its open transaction and gives its place back.
@@ -50,6 +51,11 @@ impl Session {
     /// Its user.
     pub fn login(&self) -> &Login {
         &self.login
+    }
+
+    /// The session as lists show it.
+    pub fn info(&self) -> SessionInfo {
+        self.shared.info()
     }
 
     /// The name that the client gives itself, for lists and the log.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::login::Protocol;
 use crate::refusal::Refusal;
+use crate::session_info::{SessionInfo, StatementInfo};
 use crate::statement_log::{EndedStatement, StatementLog};
 
 /// A longer text is cut before it is kept, so that the log of statements takes bounded memory.
@@ -26,38 +27,6 @@ pub(crate) fn secret() -> Result<[u8; 32], Refusal> {
         Refusal::ShuttingDown
     })?;
     Ok(secret)
-}
-
-/// A session as lists show it.
-#[derive(Clone, Debug)]
-pub struct SessionInfo {
-    /// Its number.
-    pub id: u32,
-    /// Its protocol.
-    pub protocol: Protocol,
-    /// The client's address.
-    pub peer: Option<SocketAddr>,
-    /// Its user.
-    pub user: String,
-    /// The name that the client gave itself.
-    pub application: String,
-    /// The time of its login.
-    pub since: SystemTime,
-    /// The statement that runs, or the last one that ran.
-    pub statement: Option<StatementInfo>,
-}
-
-/// A statement as lists show it.
-#[derive(Clone, Debug)]
-pub struct StatementInfo {
-    /// The beginning of its text, without passwords.
-    pub text: String,
-    /// Whether it runs.
-    pub is_running: bool,
-    /// How long it runs, or ran.
-    pub elapsed: Duration,
-    /// Rows that it has scanned so far, if it runs and scans.
-    pub rows_scanned: Option<u64>,
 }
 
 /// What is known of a session outside its task.
@@ -80,6 +49,8 @@ pub(crate) struct State {
     /// Of the statement that runs.
     running: Option<CancellationToken>,
     statement: Option<LastStatement>,
+    /// Tells the rows that the statement which runs has scanned, once its result has begun.
+    progress: Option<Arc<dyn Fn() -> u64 + Send + Sync>>,
 }
 
 pub(crate) struct LastStatement {
@@ -126,13 +97,19 @@ impl Shared {
     }
 
     pub(crate) fn info(&self) -> SessionInfo {
-        let rows_scanned = self.interrupt.rows_scanned();
+        // A call of the library is known by the handle, a result by its own function.
+        let in_call = self.interrupt.rows_scanned();
         let state = self.state.lock();
         let statement = state.statement.as_ref().map(|statement| StatementInfo {
             text: shown(&statement.text),
             is_running: statement.took.is_none(),
             elapsed: statement.took.unwrap_or_else(|| statement.began.elapsed()),
-            rows_scanned: rows_scanned.filter(|_| statement.took.is_none()),
+            rows_scanned: state
+                .progress
+                .as_ref()
+                .map(|progress| progress())
+                .or(in_call)
+                .filter(|_| statement.took.is_none()),
         });
         SessionInfo {
             id: self.id,
@@ -155,6 +132,7 @@ impl Shared {
         let (token, began) = (CancellationToken::new(), Instant::now());
         let mut state = self.state.lock();
         state.running = Some(token.clone());
+        state.progress = None;
         state.statement = Some(LastStatement { text: text.clone(), began, took: None });
         drop(state);
         RunningStatement { shared: self.clone(), token, text, began, rows: 0, sqlstate: None }
@@ -196,6 +174,11 @@ impl RunningStatement {
         self.shared.cancel();
     }
 
+    /// Lets lists tell how many rows its result has scanned, by [`ArrowRows::progress`](saltwing::ArrowRows::progress).
+    pub fn report_progress(&self, progress: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.shared.state.lock().progress = Some(Arc::new(progress));
+    }
+
     /// Counts rows that the client got, or that the statement wrote.
     pub fn add_rows(&mut self, rows: u64) {
         self.rows = self.rows.saturating_add(rows);
@@ -226,6 +209,7 @@ impl Drop for RunningStatement {
         let took = self.began.elapsed();
         let mut state = self.shared.state.lock();
         state.running = None;
+        state.progress = None;
         if let Some(statement) = &mut state.statement {
             statement.took = Some(took);
         }

@@ -158,7 +158,7 @@ fn plans_have_ranges_and_the_ends_of_the_keys() {
     let browser = Browser::of_owner(&running);
     let plan = browser.call("plan", "{\"sql\":\"SELECT * FROM log WHERE host = 'a'\"}").body;
     contains(&plan, "\"ranges\":[[\"6100\",\"6101\"]]");
-    contains(&plan, "\"edges\":[\"61008000000000000001\",\"62008000000000000001\"]");
+    contains(&plan, "{\"key\":\"61008000000000000001\",\"values\":[\"a\",\"1\"]},{\"key\":\"62008000000000000001\"");
     contains(&browser.call("plan", "{\"sql\":\"SELECT wrong\"}").body, "\"error\"");
 }
 
@@ -216,7 +216,7 @@ fn ended(browser: &Browser, run: u64) -> String {
 
 #[test]
 fn sessions_are_cancelled_by_those_who_see_them() {
-    let users = "CREATE USER ann PASSWORD 'correct horse'; CREATE USER bob PASSWORD 'battery staple'; GRANT SELECT ON log TO ann";
+    let users = "CREATE USER ann PASSWORD 'correct horse'; CREATE USER bob PASSWORD 'battery staple'; GRANT SELECT ON log TO ann; GRANT SELECT ON many TO ann";
     let running = with_log(free_ports(), users);
     let mut ann = Browser::new(&running);
     assert_eq!(ann.log_in("{\"user\":\"ann\",\"password\":\"correct horse\"}").status, 200);
