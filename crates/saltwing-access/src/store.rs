@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_expr::RowValues;
+use saltwing_heat::Slot;
 use saltwing_types::{DurabilityScope, TableDef, TableId};
 
 use crate::{CommitNo, Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
@@ -129,6 +130,13 @@ pub trait TableStore: Send + Sync {
     /// # Errors
     /// The store's.
     fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError>;
+
+    /// How often the physical keys of a table were read and written lately, the oldest counts first: an access that reads is a row read
+    /// by its key, or the rows that a scan reads of one block. `None` if the table is not open, or the store does not count.
+    fn accesses(&self, id: TableId) -> Option<Vec<Slot>> {
+        let _ = id;
+        None
+    }
 }
 
 impl dyn TableStore + '_ {

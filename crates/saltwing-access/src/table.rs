@@ -266,6 +266,31 @@ impl Table {
         columns.map(|(column, value)| text::literal(value, column.ty)).collect::<Vec<_>>().join(", ")
     }
 
+    /// The values of a physical key that may be cut off anywhere, as far as they are known: `'a', 1`; with the bucket of a salted table before
+    /// them, `bucket 3: 'a', 1`, or `bucket 3`. Bytes that are no values are in hex; a text may be cut off, too.
+    pub fn key_prefix_text(&self, key: &[u8]) -> String {
+        let (salt, rest) = key.split_at(self.codec.bucket_bytes().min(key.len()));
+        let bucket = salt.first().map(|bucket| format!("bucket {bucket}"));
+        let values = (!rest.is_empty()).then(|| self.leading_values_text(key).unwrap_or_else(|| text::hex(rest)));
+        bucket.into_iter().chain(values).collect::<Vec<_>>().join(": ")
+    }
+
+    /// The values of the first columns of a key that may be cut off, as many as there are; `None` if there are none.
+    fn leading_values_text(&self, key: &[u8]) -> Option<String> {
+        let columns = &self.def.key.columns;
+        let decode = |count: usize| {
+            let mut slices = KeySlices::new();
+            self.codec.split_first(key, count, &mut slices).ok()?;
+            // A column that ends before it began is absent, and perhaps cut off.
+            let is_there = slices.get(key, count.checked_sub(1)?).is_some();
+            let values = || (0..count).map(|column| self.codec.decode_column(key, &slices, column).ok()).collect();
+            if is_there { values() } else { None }
+        };
+        let values: Vec<Value> = (1..=columns.len()).rev().find_map(decode)?;
+        let texts = columns.iter().zip(&values).map(|(column, value)| text::literal(value, column.ty));
+        Some(texts.collect::<Vec<_>>().join(", "))
+    }
+
     /// The logical keys of all rows whose first `columns` key columns have the values of this row; `None` where no row can
     /// have them.
     ///

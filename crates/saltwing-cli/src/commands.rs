@@ -104,6 +104,7 @@ impl Runner<'_> {
             DotCommand::Phoenix(table) => self.phoenix(table.as_deref())?,
             DotCommand::Keys(query) => self.keys(query)?,
             DotCommand::Advise(given) => self.advise(given)?,
+            DotCommand::Heat { name, seconds, accesses } => self.heat(name, *seconds, *accesses)?,
             DotCommand::Ranges(query) => self.ranges(query)?,
             DotCommand::Import { file, table, options } => {
                 // Options may follow a query in brackets.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::heat::{self, Accesses};
 use crate::parameters::Parameters;
 use crate::render::Mode;
 
@@ -14,6 +15,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".edit",
     ".exit",
     ".export",
+    ".heat",
     ".help",
     ".import",
     ".indexes",
@@ -64,6 +66,7 @@ pub(crate) const HELP: &str = "\
 .keys SELECT ..   the row keys of a query's rows, in bytes and in values
 .ranges SELECT .. the ranges of keys that a query reads
 .advise SELECT .. the key or index that serves, or that is missing; .advise FILE of each statement
+.heat NAME [SECS] [reads|writes]  how often a table's or an index's keys were used: keys down, time across
 .dump [TABLE]     SQL that makes everything, or one table, again
 .phoenix [TABLE]  SQL that makes everything, or one table, again in Apache Phoenix
 .import FILE TABLE [WITH (NULL 'NA', ..)]             rows from a file
@@ -130,6 +133,12 @@ pub(crate) enum DotCommand {
     Keys(String),
     /// Prints the key or the index for a statement, or for each statement of a file.
     Advise(String),
+    /// Prints a picture of the accesses to the keys of a table or an index: of both kinds unless one is given.
+    Heat {
+        name: String,
+        seconds: u64,
+        accesses: Option<Accesses>,
+    },
     /// Prints the ranges that a query reads.
     Ranges(String),
     /// COPY FROM; the file is an SQL text, the options are those of COPY as typed.
@@ -245,6 +254,10 @@ impl DotCommand {
             (".keys", None) => return usage(".keys SELECT .."),
             (".advise", Some(_)) => Self::Advise(rest.trim().to_owned()),
             (".advise", None) => return usage(".advise SELECT .. or .advise FILE"),
+            (".heat", _) => match heat::arguments(rest) {
+                Some((name, seconds, accesses)) => Self::Heat { name, seconds, accesses },
+                None => return usage(".heat TABLE|INDEX [SECONDS] [reads|writes]"),
+            },
             (".ranges", Some(_)) => Self::Ranges(rest.trim().to_owned()),
             (".ranges", None) => return usage(".ranges SELECT .."),
             (".import", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::File)) {
@@ -445,6 +458,7 @@ mod tests {
             (".keys SELECT * FROM t;", Keys(text("SELECT * FROM t"))),
             (".ranges SELECT 1", Ranges(text("SELECT 1"))),
             (".advise SELECT 1", Advise(text("SELECT 1"))),
+            (".heat s.t 60 reads", Heat { name: text("s.t"), seconds: 60, accesses: Some(Accesses::Reads) }),
             (".import 'a b.csv' s.t", Import { file: text("'a b.csv'"), table: text("s.t"), options: text("") }),
             (
                 ".import it's.csv t (a, b) with (NULL 'NA')",

@@ -28,6 +28,7 @@ mod demo;
 mod dot_command;
 mod dump;
 mod failure;
+mod heat;
 mod indexes;
 mod interactive;
 mod interrupt;

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use saltwing_sessions::{Protocol, Refusal, Sessions};
+use saltwing_console::Console;
+use saltwing_sessions::Sessions;
 
 use crate::http_connection::Client;
 use crate::option_value::HostNames;
 use crate::readiness::Readiness;
+use crate::request_body::BodyMemory;
 use crate::{recorder, request_origin};
 
 /// Connections at once, besides those of the sessions: programs that watch the server, and browsers.
@@ -22,48 +25,54 @@ struct ConsolePort {
     sessions: Sessions,
     readiness: Readiness,
     names: HostNames,
+    console: Console,
+    bodies: BodyMemory,
 }
 
 /// The requests of the port. `names` are this machine's.
 pub(crate) fn router(sessions: Sessions, names: HostNames) -> Router {
-    let readiness = Readiness::new(sessions.clone());
-    let port = Arc::new(ConsolePort { sessions, readiness, names });
-    // Probes get their answer also when there are as many sessions as there may be.
-    let probes =
-        Router::new().route("/healthz", get(health)).route("/readyz", get(ready)).route("/metrics", get(metrics));
-    let console = Router::new().fallback(unknown).layer(from_fn_with_state(port.clone(), with_place));
-    probes.fallback_service(console).layer(from_fn_with_state(port.clone(), checked)).with_state(port)
+    let (readiness, pages) = (Readiness::new(sessions.clone()), Console::new(sessions.clone()));
+    let bodies = BodyMemory::new(sessions.limits().message_bytes_max.min(saltwing_console::BODY_BYTES_MAX));
+    let port = Arc::new(ConsolePort { sessions, readiness, names, console: pages, bodies });
+    Router::new()
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .fallback(console)
+        .layer(from_fn_with_state(port.clone(), checked))
+        .with_state(port)
 }
 
-/// Refuses requests of foreign pages. No answer may be kept, or taken for another kind of content.
+/// Refuses requests of foreign pages. No answer may be taken for another kind of content, and those that do not say otherwise may not be kept.
 async fn checked(State(port): State<Arc<ConsolePort>>, request: Request, next: Next) -> Response {
     let mut response = match request_origin::check(&request, &port.names) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     };
     let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
-/// Takes a place among the connections while a request of the console runs.
-async fn with_place(State(port): State<Arc<ConsolePort>>, request: Request, next: Next) -> Response {
-    let peer = request.extensions().get::<Client>().map(|client| client.peer);
-    match port.sessions.arrive(Protocol::Http, peer) {
-        Ok(arrival) => {
-            let response = next.run(request).await;
-            drop(arrival);
-            response
-        }
-        Err(refusal) => (StatusCode::SERVICE_UNAVAILABLE, refusal_text(&refusal)).into_response(),
-    }
-}
-
-fn refusal_text(refusal: &Refusal) -> String {
-    match refusal.help() {
-        Some(help) => format!("{refusal}: {help}\n"),
-        None => format!("{refusal}\n"),
+/// Everything but health and metrics. Sessions of the console have their places among the connections; its files need none.
+async fn console(State(port): State<Arc<ConsolePort>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let client = head.extensions.get::<Client>();
+    let client = saltwing_console::Client {
+        peer: client.map(|client| client.peer),
+        is_tls: client.is_some_and(|client| client.is_tls),
+    };
+    let body = match head.method == Method::POST {
+        true => port.bodies.read(body).await,
+        false => Ok(Bytes::new()),
+    };
+    match body {
+        Ok(body) => port.console.handle(client, &head, body).await.map(Body::from),
+        // What is left of the body is not read: the connection ends.
+        Err(refused) => (refused.0, [(header::CONNECTION, "close")], refused.1).into_response(),
     }
 }
 
@@ -92,10 +101,6 @@ async fn metrics(State(port): State<Arc<ConsolePort>>) -> Response {
     }
 }
 
-async fn unknown() -> (StatusCode, &'static str) {
-    (StatusCode::NOT_FOUND, "there is no such page\n")
-}
-
 #[cfg(test)]
 mod tests {
     use axum::body::{Body, to_bytes};
@@ -122,22 +127,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_console_takes_a_place_and_probes_take_none() {
+    async fn pages_and_probes_take_no_place() {
         let sessions = sessions(1);
-        assert_eq!(get(&sessions, "/").await.0, 404);
-        assert_eq!(sessions.connections(), 0, "a request gives its place back");
         let arrival = sessions.arrive(Protocol::Postgres, None).unwrap();
-        let (status, text) = get(&sessions, "/").await;
-        assert!(
-            status == 503
-                && text.starts_with("the server has 1 connections, which is its limit: ")
-                && text.contains("--max-connections"),
-            "{text}"
-        );
-        assert_eq!(get(&sessions, "/healthz").await.0, 200);
-        assert_eq!(get(&sessions, "/readyz").await.0, 200);
+        for path in ["/", "/healthz", "/readyz"] {
+            assert_eq!(get(&sessions, path).await.0, 200, "{path}");
+        }
         drop(arrival);
-        assert_eq!(get(&sessions, "/").await.0, 404);
+        assert_eq!(get(&sessions, "/nothing").await.0, 404);
     }
 
     #[tokio::test]
@@ -146,7 +143,6 @@ mod tests {
         for phase in [Phase::Draining, Phase::Cancelling] {
             sessions.enter(phase);
             assert_eq!(get(&sessions, "/readyz").await, (503, "the server is shutting down\n".to_owned()));
-            assert_eq!(get(&sessions, "/").await, (503, "the server is shutting down\n".to_owned()));
             assert_eq!(get(&sessions, "/healthz").await.0, 200);
         }
     }

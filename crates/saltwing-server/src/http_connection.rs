@@ -35,6 +35,8 @@ this port has as many connections as it takes\n";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
     pub(crate) peer: SocketAddr,
+    /// Whether the connection has TLS.
+    pub(crate) is_tls: bool,
 }
 
 /// Serves the connections of one HTTP port.
@@ -90,9 +92,9 @@ impl HttpConnections {
 
     /// Answers requests until the connection or the listener ends.
     async fn answer(&self, io: impl Read + Write + Unpin + Send + 'static, peer: SocketAddr, mut stage: StageWatch) {
-        let router = TowerToHyperService::new(self.router.clone());
+        let (router, is_tls) = (TowerToHyperService::new(self.router.clone()), self.tls.is_some());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Client { peer });
+            request.extensions_mut().insert(Client { peer, is_tls });
             router.call(request)
         });
         let mut builder = http1::Builder::new();

@@ -39,7 +39,7 @@ impl ListeningAddress {
                 });
                 format!("phoenixdb.connect('{scheme}://{reached}/', autocommit=True{})", login.unwrap_or_default())
             }
-            Protocol::Http => format!("{scheme}://{reached}/readyz"),
+            Protocol::Http => format!("{scheme}://{reached}/"),
         }
     }
 }
@@ -106,6 +106,6 @@ mod tests {
             line(Protocol::Avatica, "[::1]:2", true, "d", Some("ann"))
                 .contains("('https://[::1]:2/', autocommit=True, authentication='BASIC', avatica_user='ann', ")
         );
-        assert!(line(Protocol::Http, "10.0.0.1:3", false, "d", None).ends_with("http://10.0.0.1:3/readyz"));
+        assert!(line(Protocol::Http, "10.0.0.1:3", false, "d", None).ends_with("http://10.0.0.1:3/"));
     }
 }

@@ -9,8 +9,10 @@
 //! | `limits` | the limits of a server, with their defaults |
 //! | `sessions` | the sessions of a process: admission, list, cancellation, stop |
 //! | `registry` | counted places, and the list of sessions |
-//! | `session` | one session |
+//! | `arrival` | a connection before its login |
+//! | `session`, `session_info` | one session; sessions as lists show them |
 //! | `shared` | the part of a session that other tasks see, and its running statement |
+//! | `statement_log` | the statements that ended lately |
 //! | `login` | users and protocols of sessions |
 //! | `failed_logins` | how long a client waits that has guessed passwords |
 //! | `refusal` | why a connection gets no session |
@@ -23,6 +25,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod arrival;
 mod failed_logins;
 mod limits;
 mod login;
@@ -30,13 +33,18 @@ mod phase;
 mod refusal;
 mod registry;
 mod session;
+mod session_info;
 mod sessions;
 mod shared;
+mod statement_log;
 
+pub use arrival::Arrival;
 pub use limits::Limits;
 pub use login::{Login, Protocol};
 pub use phase::Phase;
 pub use refusal::Refusal;
 pub use session::Session;
-pub use sessions::{Arrival, Sessions};
-pub use shared::{RunningStatement, SessionInfo, StatementInfo};
+pub use session_info::{SessionInfo, StatementInfo};
+pub use sessions::Sessions;
+pub use shared::RunningStatement;
+pub use statement_log::EndedStatement;

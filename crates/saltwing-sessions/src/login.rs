@@ -7,7 +7,7 @@ pub enum Protocol {
     Postgres,
     /// Avatica's, of Phoenix Query Server.
     Avatica,
-    /// HTTP of the console.
+    /// HTTP of the console, of health and of metrics.
     Http,
 }
 
@@ -17,7 +17,7 @@ impl Protocol {
         match self {
             Self::Postgres => "postgres",
             Self::Avatica => "avatica",
-            Self::Http => "http",
+            Self::Http => "console",
         }
     }
 }

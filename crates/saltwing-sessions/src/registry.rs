@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::phase::Phase;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::statement_log::StatementLog;
 
 /// The state that all sessions of a process share.
 pub(crate) struct Registry {
@@ -26,6 +27,7 @@ pub(crate) struct Registry {
     pub(crate) next_id: AtomicU32,
     pub(crate) failed_logins: FailedLogins,
     pub(crate) requires_users: AtomicBool,
+    pub(crate) log: Arc<StatementLog>,
 }
 
 /// A counted connection; dropping it gives the place back.

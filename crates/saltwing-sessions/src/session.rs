@@ -6,6 +6,7 @@ use saltwing::Connection;
 
 use crate::login::Login;
 use crate::registry::{Place, Registry, UserPlace};
+use crate::session_info::SessionInfo;
 use crate::shared::{RunningStatement, Shared};
 
 /// A session after its login. Dropping it rolls back its open transaction and gives its place back.
@@ -27,7 +28,7 @@ impl Session {
         user_place: UserPlace,
     ) -> Self {
         let (protocol, peer) = (shared.protocol.as_str(), shared.peer.map(tracing::field::display));
-        tracing::info!(target: "saltwing::server", session = shared.id, protocol, peer, user = shared.user, "session begins");
+        tracing::info!(target: "saltwing::server", session = shared.id, protocol, peer, user = &*shared.user, "session begins");
         metrics::gauge!("saltwing_server_sessions", "protocol" => protocol).increment(1.0);
         Self { registry, shared, connection, login, _places: (place, user_place) }
     }
@@ -52,6 +53,11 @@ impl Session {
         &self.login
     }
 
+    /// The session as lists show it.
+    pub fn info(&self) -> SessionInfo {
+        self.shared.info()
+    }
+
     /// The name that the client gives itself, for lists and the log.
     pub fn set_application(&self, name: &str) {
         self.shared.set_application(name);
@@ -70,6 +76,6 @@ impl Drop for Session {
         let protocol = self.shared.protocol.as_str();
         metrics::gauge!("saltwing_server_sessions", "protocol" => protocol).decrement(1.0);
         let seconds = self.shared.since.elapsed().unwrap_or_default().as_secs_f64();
-        tracing::info!(target: "saltwing::server", session = self.shared.id, protocol, user = self.shared.user, seconds, "session ends");
+        tracing::info!(target: "saltwing::server", session = self.shared.id, protocol, user = &*self.shared.user, seconds, "session ends");
     }
 }

@@ -11,7 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::login::Protocol;
 use crate::refusal::Refusal;
+use crate::session_info::{SessionInfo, StatementInfo};
+use crate::statement_log::{EndedStatement, StatementLog};
 
+/// A longer text is cut before it is kept, so that the log of statements takes bounded memory.
+const TEXT_KEPT_MAX: usize = 16 << 10;
 /// The characters of a statement that the log and the list show.
 const TEXT_SHOWN_MAX: usize = 2000;
 
@@ -25,36 +29,6 @@ pub(crate) fn secret() -> Result<[u8; 32], Refusal> {
     Ok(secret)
 }
 
-/// A session as lists show it.
-#[derive(Clone, Debug)]
-pub struct SessionInfo {
-    /// Its number.
-    pub id: u32,
-    /// Its protocol.
-    pub protocol: Protocol,
-    /// The client's address.
-    pub peer: Option<SocketAddr>,
-    /// Its user.
-    pub user: String,
-    /// The name that the client gave itself.
-    pub application: String,
-    /// The time of its login.
-    pub since: SystemTime,
-    /// The statement that runs, or the last one that ran.
-    pub statement: Option<StatementInfo>,
-}
-
-/// A statement as lists show it.
-#[derive(Clone, Debug)]
-pub struct StatementInfo {
-    /// The beginning of its text, without passwords.
-    pub text: String,
-    /// Whether it runs.
-    pub is_running: bool,
-    /// How long it runs, or ran.
-    pub elapsed: Duration,
-}
-
 /// What is known of a session outside its task.
 pub(crate) struct Shared {
     pub(crate) id: u32,
@@ -62,7 +36,8 @@ pub(crate) struct Shared {
     pub(crate) interrupt: InterruptHandle,
     pub(crate) protocol: Protocol,
     pub(crate) peer: Option<SocketAddr>,
-    pub(crate) user: String,
+    pub(crate) user: Arc<str>,
+    pub(crate) log: Arc<StatementLog>,
     pub(crate) since: SystemTime,
     pub(crate) slow: Option<Duration>,
     pub(crate) state: Mutex<State>,
@@ -74,6 +49,8 @@ pub(crate) struct State {
     /// Of the statement that runs.
     running: Option<CancellationToken>,
     statement: Option<LastStatement>,
+    /// Tells the rows that the statement which runs has scanned, once its result has begun.
+    progress: Option<Arc<dyn Fn() -> u64 + Send + Sync>>,
 }
 
 pub(crate) struct LastStatement {
@@ -91,9 +68,10 @@ impl Shared {
         peer: Option<SocketAddr>,
         user: &str,
         slow: Option<Duration>,
+        log: Arc<StatementLog>,
     ) -> Self {
-        let (interrupt, user) = (connection.interrupt_handle(), user.to_owned());
-        Self { id, secret, interrupt, protocol, peer, user, since: SystemTime::now(), slow, state: Mutex::default() }
+        let (interrupt, user, since) = (connection.interrupt_handle(), user.into(), SystemTime::now());
+        Self { id, secret, interrupt, protocol, peer, user, log, since, slow, state: Mutex::default() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -119,17 +97,25 @@ impl Shared {
     }
 
     pub(crate) fn info(&self) -> SessionInfo {
+        // A call of the library is known by the handle, a result by its own function.
+        let in_call = self.interrupt.rows_scanned();
         let state = self.state.lock();
         let statement = state.statement.as_ref().map(|statement| StatementInfo {
             text: shown(&statement.text),
             is_running: statement.took.is_none(),
             elapsed: statement.took.unwrap_or_else(|| statement.began.elapsed()),
+            rows_scanned: state
+                .progress
+                .as_ref()
+                .map(|progress| progress())
+                .or(in_call)
+                .filter(|_| statement.took.is_none()),
         });
         SessionInfo {
             id: self.id,
             protocol: self.protocol,
             peer: self.peer,
-            user: self.user.clone(),
+            user: self.user.to_string(),
             application: state.application.clone(),
             since: self.since,
             statement,
@@ -146,6 +132,7 @@ impl Shared {
         let (token, began) = (CancellationToken::new(), Instant::now());
         let mut state = self.state.lock();
         state.running = Some(token.clone());
+        state.progress = None;
         state.statement = Some(LastStatement { text: text.clone(), began, took: None });
         drop(state);
         RunningStatement { shared: self.clone(), token, text, began, rows: 0, sqlstate: None }
@@ -153,7 +140,7 @@ impl Shared {
 }
 
 /// The beginning of a statement's text, without passwords.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let text = without_passwords(text).unwrap_or_else(|| text.to_owned());
     match text.char_indices().nth(TEXT_SHOWN_MAX) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
@@ -187,6 +174,11 @@ impl RunningStatement {
         self.shared.cancel();
     }
 
+    /// Lets lists tell how many rows its result has scanned, by [`ArrowRows::progress`](saltwing::ArrowRows::progress).
+    pub fn report_progress(&self, progress: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.shared.state.lock().progress = Some(Arc::new(progress));
+    }
+
     /// Counts rows that the client got, or that the statement wrote.
     pub fn add_rows(&mut self, rows: u64) {
         self.rows = self.rows.saturating_add(rows);
@@ -196,6 +188,20 @@ impl RunningStatement {
     pub fn fail(&mut self, sqlstate: &str) {
         self.sqlstate = Some(sqlstate.to_owned());
     }
+
+    fn ended(&self, took: Duration) -> EndedStatement {
+        let is_kept = self.text.len() <= TEXT_KEPT_MAX;
+        EndedStatement {
+            session: self.shared.id,
+            protocol: self.shared.protocol,
+            user: self.shared.user.clone(),
+            text: if is_kept { self.text.clone() } else { shown(&self.text).into() },
+            ended: SystemTime::now(),
+            took,
+            rows: self.rows,
+            sqlstate: self.sqlstate.clone(),
+        }
+    }
 }
 
 impl Drop for RunningStatement {
@@ -203,6 +209,7 @@ impl Drop for RunningStatement {
         let took = self.began.elapsed();
         let mut state = self.shared.state.lock();
         state.running = None;
+        state.progress = None;
         if let Some(statement) = &mut state.statement {
             statement.took = Some(took);
         }
@@ -212,8 +219,10 @@ impl Drop for RunningStatement {
         metrics::counter!("saltwing_server_statements_total", "protocol" => protocol, "outcome" => outcome)
             .increment(1);
         metrics::histogram!("saltwing_server_statement_seconds", "protocol" => protocol).record(took.as_secs_f64());
-        if self.shared.slow.is_some_and(|slow| took >= slow) {
-            let (session, user, rows) = (self.shared.id, &self.shared.user, self.rows);
+        let is_slow = self.shared.slow.is_some_and(|slow| took >= slow);
+        self.shared.log.note(self.ended(took), is_slow);
+        if is_slow {
+            let (session, user, rows) = (self.shared.id, &*self.shared.user, self.rows);
             let (seconds, sql, sqlstate) = (took.as_secs_f64(), shown(&self.text), self.sqlstate.as_deref());
             tracing::warn!(target: "saltwing::server", session, protocol, user, seconds, rows, sqlstate, sql, "slow statement");
         }

@@ -8,6 +8,7 @@ use saltwing_access::{
     AtomicScope, Capabilities, Clock, CommitNo, Examine, Examined, PointRow, Projection, ScanContext, Snapshot,
     SnapshotScope, StorageError, Table, TableError, TableStore, TakeRow, Transaction, WriteBatch,
 };
+use saltwing_heat::Slot;
 use saltwing_store::OrderedKv;
 use saltwing_types::TableId;
 
@@ -174,6 +175,7 @@ impl TableStore for EmbeddedTables {
     fn point(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
         let shape = RowShape::of(&self.packed().tables, columns)?;
         let table = shape.table();
+        table.count_read(row_key);
         let found = self.packed().with_rows(table.def().id, |rows| Some((rows.definition, locate(rows, row_key))));
         let Some((definition, location)) = found else { return Ok(None) };
         if definition > table.version() {
@@ -198,6 +200,10 @@ impl TableStore for EmbeddedTables {
 
     fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError> {
         self.next_row_ids(table, count)
+    }
+
+    fn accesses(&self, id: TableId) -> Option<Vec<Slot>> {
+        self.packed().table(id)?.accesses().map(|accesses| accesses.slots())
     }
 }
 

@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use crate::attached::attach_text;
 use crate::batch::{Batch, execute_batch};
+use crate::guard_refusals::guard_refusals;
+use crate::key_heat::key_heat;
 use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::IntoParams;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::no_row;
 use crate::session::{InterruptHandle, Session};
 use crate::shared::Shared;
-use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
+use crate::{ArrowRows, Error, FromRow, GuardRefusal, HeatShape, KeyHeat, Page, Row, Settings, Stats};
 
 pub use crate::appender::BlockingAppender as Appender;
 pub use crate::prepared_statement::BlockingStatement as Statement;
@@ -222,6 +224,31 @@ impl Connection {
     /// As [`crate::Connection::interrupt_handle`].
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.session.interrupt_handle()
+    }
+
+    /// How often the keys of a table or an index were read and written lately, as a picture: spans of keys down, slots of time across.
+    /// `relation` is a name as in a statement: `t`, `schema.t`, the name of an index, `t.i` or `schema.t.i`.
+    ///
+    /// The counts are estimates from samples, kept in memory since the opening of the database: times are known to a second for the last
+    /// minute, and to ten minutes for the last day.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoSuchTable`](crate::ErrorCode::NoSuchTable); [`ErrorCode::InsufficientPrivilege`](crate::ErrorCode::InsufficientPrivilege)
+    /// without SELECT on the table; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a shape without rows, columns or seconds, or beyond its limits;
+    /// [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) over a store that does not count.
+    pub fn key_heat(&self, relation: &str, shape: HeatShape) -> Result<KeyHeat, Error> {
+        key_heat(&self.session, relation, shape)
+    }
+
+    /// What the guard refused lately in this database, the most frequent first, with what would allow each; for a user, only statements over
+    /// tables on which the user has SELECT. At most 200 shapes of statements are kept, without their literals and parameters.
+    ///
+    /// The fixes are computed by this call, which reads up to a thousand rows for each index.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn guard_refusals(&self) -> Result<Vec<GuardRefusal>, Error> {
+        guard_refusals(&self.session)
     }
 
     /// As [`crate::Connection::settings`].

@@ -14,7 +14,7 @@ use crate::params::{IntoParams, Params};
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::response::Response;
 use crate::session::{InterruptHandle, Session};
-use crate::{ArrowRows, Error, FromRow, Page, Row, Rows, Settings, TypedRows};
+use crate::{ArrowRows, Error, FromRow, GuardRefusal, HeatShape, KeyHeat, Page, Row, Rows, Settings, TypedRows};
 
 /// A connection. Cheap to clone.
 ///
@@ -258,6 +258,22 @@ impl Connection {
     /// background build (ASYNC) reports nothing.
     pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
         self.blocking.on_index_progress(report);
+    }
+
+    /// How often the keys of a table or an index were read and written lately: see [`blocking::Connection::key_heat`]. It waits for nothing.
+    ///
+    /// # Errors
+    /// Those of the blocking method.
+    pub fn key_heat(&self, relation: &str, shape: HeatShape) -> Result<KeyHeat, Error> {
+        self.blocking.key_heat(relation, shape)
+    }
+
+    /// What the guard refused lately: see [`blocking::Connection::guard_refusals`], which blocks for some milliseconds.
+    ///
+    /// # Errors
+    /// Those of the blocking method.
+    pub fn guard_refusals(&self) -> Result<Vec<GuardRefusal>, Error> {
+        self.blocking.guard_refusals()
     }
 
     /// A copy of the current settings.

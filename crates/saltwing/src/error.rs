@@ -208,6 +208,11 @@ impl Error {
         self.0.subject.table.as_deref().or(refused.map(|table| table.table.as_str()))
     }
 
+    /// The full scans that the guard refuses, if that is the error.
+    pub(crate) fn refused_scans(&self) -> Option<&RefusedScans> {
+        self.0.refused.as_ref()
+    }
+
     /// The column that the error is about, without its table.
     pub fn column(&self) -> Option<&str> {
         let refused = self.0.refused.as_ref().and_then(|refused| refused.tables.first()?.refusal.as_ref());

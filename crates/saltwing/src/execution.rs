@@ -50,7 +50,7 @@ impl Session {
     ) -> Result<Outcome, Error> {
         let run = |session: &Self| {
             check_rights(session, statement)?;
-            run(session)
+            run(session).inspect_err(|error| session.note_refusal(error, statement))
         };
         traced(&statement.text, || match transaction {
             None => run(self),
@@ -145,7 +145,10 @@ impl Session {
         let described = checked.and_then(|()| {
             describe_statement(describing, &statement.parsed.statement, (statement.parameter_count, &statement.types))
         });
-        let description = described.map_err(|error| error.in_sql(&statement.text))?;
+        let description = described.map_err(|error| {
+            self.note_refusal(&error, &statement);
+            error.in_sql(&statement.text)
+        })?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
 

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_bind::{QueryRead, system_table};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::{TableRef, quote_name};
@@ -30,6 +31,23 @@ pub(crate) fn check_rights(session: &Session, statement: &CachedStatement) -> Re
         None => Ok(()),
         Some(user) => check_user(session, user, statement),
     }
+}
+
+/// Checks a privilege on a table of the session's catalog, for a call that is no statement.
+///
+/// # Errors
+/// As [`check_rights`].
+pub(crate) fn check_table(session: &Session, table: &Table, privilege: Privilege) -> Result<(), Error> {
+    let Some(user) = session.user() else { return Ok(()) };
+    let definitions = session.whole_catalog()?;
+    if table.is_attached() || definitions.is_temporary(table.def()) {
+        return Ok(());
+    }
+    let stored = session.shared().catalog.snapshot()?;
+    let rights = Rights { user: user.def(&*stored)?, definitions, stored };
+    let def = table.def();
+    let named = Named::Stored(def.name.clone(), def.object_id);
+    rights.check_named(&named, (&def.name, None), privilege)
 }
 
 /// Checks the statement, unless it has already passed this check.

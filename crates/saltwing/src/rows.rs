@@ -164,6 +164,12 @@ impl ArrowRows {
         let context = self.running.as_ref().map(|running| running.context.clone());
         move || context.iter().for_each(ScanContext::cancel)
     }
+
+    /// A function that tells how many rows the statement has scanned so far, from any thread.
+    pub fn progress(&self) -> impl Fn() -> u64 + Send + Sync + use<> {
+        let context = self.running.as_ref().map(|running| running.context.clone());
+        move || context.as_ref().map_or(0, ScanContext::rows_scanned)
+    }
 }
 
 impl Drop for ArrowRows {

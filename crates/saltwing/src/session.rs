@@ -80,6 +80,14 @@ impl InterruptHandle {
         let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
         slots.iter().for_each(|slot| slot.cancel());
     }
+
+    /// The rows that the statement which runs has scanned so far; of the last one if none runs. `None` if no statement has scanned rows in parts yet: a lookup of one
+    /// row does not.
+    pub fn rows_scanned(&self) -> Option<u64> {
+        let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
+        let contexts = slots.iter().filter_map(|slot| slot.last.lock().context.clone());
+        contexts.min_by_key(ScanContext::elapsed).map(|context| context.rows_scanned())
+    }
 }
 
 /// The slots of a connection's sessions.

@@ -11,6 +11,7 @@ use saltwing_types::ErrorCode;
 
 use crate::index_builder::BackgroundBuilds;
 use crate::password::fill_randomly;
+use crate::refused_statements::RefusedStatements;
 #[cfg(feature = "datafusion")]
 use crate::relational_engine;
 use crate::session_user::SessionUsers;
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     /// The cached statements of the owner's connections.
     pub(crate) statements: StatementCache,
     pub(crate) session_users: SessionUsers,
+    pub(crate) refusals: RefusedStatements,
     /// As [`Shared::secret_without_users`].
     secret: OnceLock<[u8; 32]>,
     pub(crate) transactions: Transactions,
@@ -78,6 +80,7 @@ impl Shared {
             memory,
             statements: StatementCache::default(),
             session_users: SessionUsers::default(),
+            refusals: RefusedStatements::default(),
             secret: OnceLock::new(),
             transactions: Transactions::default(),
             notices: Vec::new(),

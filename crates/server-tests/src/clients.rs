@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -27,6 +28,8 @@ enum DrivenBy {
     Python,
     /// As `Python`, beside another program that must be installed.
     PythonWith(&'static str),
+    /// As `Python`, with the console's page in a browser that must be installed.
+    Browser,
     /// `clients/NAME/client.js`.
     Node,
     /// The class `Client` of `clients/NAME`.
@@ -52,6 +55,7 @@ const CLIENTS: &[Client] = &[
     client("node-pg", "pg of Node.js, pg-cursor, pg-copy-streams", DrivenBy::Node),
     client("tokio-postgres", "tokio-postgres of Rust", DrivenBy::TokioPostgres),
     client("duckdb", "DuckDB's extension for PostgreSQL", DrivenBy::Python),
+    client("console", "the console's page in a headless Chromium", DrivenBy::Browser),
     client("hostile", "what breaks the protocol, floods it, guesses passwords", DrivenBy::Hostile),
     client("kill", "a server that is killed while 16 clients write", DrivenBy::Kill),
 ];
@@ -72,6 +76,8 @@ pub enum Run {
 pub struct Surroundings<'a> {
     /// The server.
     pub target: &'a Target,
+    /// Where its console is. `None` for a server that runs somewhere else.
+    pub console: Option<SocketAddr>,
     /// Its kind.
     pub kind: Kind,
     /// The program of which `hostile` and `kill` start servers. `None` for a server that runs somewhere else.
@@ -116,6 +122,13 @@ impl Client {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(self.name);
         let installed = match self.driven_by {
             DrivenBy::PythonWith(other) => match needs(other) {
+                Some(missing) => missing,
+                None => around.packages.python(&folder)?,
+            },
+            DrivenBy::Browser if around.console.is_none() => {
+                return Ok(Run::Skipped("only a server of its own tells where its console is".to_owned()));
+            }
+            DrivenBy::Browser => match ["chromium", "chromedriver"].iter().find_map(|program| needs(program)) {
                 Some(missing) => missing,
                 None => around.packages.python(&folder)?,
             },
@@ -175,6 +188,9 @@ impl Client {
             if !ended.is_well {
                 return Ok(Report::of_output(&ended.output, false));
             }
+        }
+        if let Some(console) = around.console {
+            command.env("SERVER_CONSOLE", format!("http://{console}/"));
         }
         command.env("SERVER_URL", around.target.url()).env("SERVER_KIND", around.kind.name());
         let ended = program::run(command, CLIENT_MAX, output.path())?;

@@ -71,8 +71,14 @@ fn run(arguments: &Arguments) -> Result<bool, TestError> {
             // The client starts its servers itself.
             (None, None) => (Target::parse("postgresql://nobody@127.0.0.1:1/none")?, Kind::Saltwing),
         };
-        let around =
-            Surroundings { target: &target, kind, saltwing: binary.as_deref(), packages: &packages, runtime: &runtime };
+        let around = Surroundings {
+            target: &target,
+            console: server.as_ref().map(|server| server.http_addresses()[1]),
+            kind,
+            saltwing: binary.as_deref(),
+            packages: &packages,
+            runtime: &runtime,
+        };
         let began = Instant::now();
         match client.run(&around)? {
             Run::Skipped(why) => {

@@ -204,7 +204,7 @@ fn addresses(stdout: impl Read + Send + 'static, time_max: Duration) -> Result<(
             Ok(line) => {
                 postgres = postgres.or_else(|| postgres_of(&line));
                 avatica = avatica.or_else(|| address_of("avatica", &line));
-                http = http.or_else(|| address_of("http", &line));
+                http = http.or_else(|| address_of("console", &line));
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -250,7 +250,7 @@ mod tests {
     fn addresses_are_read_of_the_lines() {
         let lines = "postgres  127.0.0.1:40001  psql \"host=127.0.0.1 port=40001 dbname=database user=tester\"\n\
             avatica   127.0.0.1:40002  phoenixdb.connect('http://127.0.0.1:40002/', autocommit=True)\n\
-            http      127.0.0.1:40003  http://127.0.0.1:40003/readyz\n";
+            console   127.0.0.1:40003  http://127.0.0.1:40003/\n";
         let (postgres, [avatica, http]) = addresses(lines.as_bytes(), Duration::from_secs(5)).unwrap();
         assert_eq!((postgres.port, postgres.database.as_str()), (40001, "database"));
         assert_eq!((avatica.port(), http.port()), (40002, 40003));

@@ -12,6 +12,10 @@ pub(crate) enum Paint {
     On,
 }
 
+/// Of the 256 colours of terminals: from nearly black over red to light yellow.
+const HEAT: [u8; 10] = [235, 52, 88, 124, 160, 196, 202, 208, 214, HOTTEST];
+const HOTTEST: u8 = 228;
+
 impl Paint {
     fn styled(self, style: Style, text: &str) -> String {
         match self {
@@ -38,6 +42,15 @@ impl Paint {
     /// The style of a notice.
     pub(crate) fn notice(self, text: &str) -> String {
         self.styled(Color::Yellow.bold(), text)
+    }
+
+    /// A cell of a picture of heat: a level from 0 to 9 as a background, or as a digit.
+    pub(crate) fn heat(self, level: u8) -> String {
+        let color = HEAT.get(usize::from(level)).copied().unwrap_or(HOTTEST);
+        match self {
+            Self::Off => level.to_string(),
+            Self::On => Style::new().on(Color::Fixed(color)).paint(" ").to_string(),
+        }
     }
 
     /// The style of help and positions.

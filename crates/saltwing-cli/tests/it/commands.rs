@@ -215,6 +215,26 @@ fn statements_are_advised() {
     assert!(run(&["-c", make, "-c", ".advise"]).err.contains(".advise SELECT"));
 }
 
+/// Without a terminal the picture is of digits; its times depend on the clock, its title and its keys do not.
+#[test]
+fn the_heat_of_keys_is_drawn() {
+    let make = "CREATE TABLE h (a VARCHAR, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b)) SALT_BUCKETS = 0;
+                UPSERT INTO h VALUES ('x', 1, 7), ('y', 2, 8); SELECT v FROM h WHERE a = 'x' AND b = 1";
+    let drawn = run(&["-c", make, "-c", ".heat h 60"]).out;
+    let lines: Vec<&str> = drawn.lines().skip_while(|line| !line.starts_with("reads")).collect();
+    assert_eq!(lines.len(), 7, "{drawn}");
+    assert_eq!(lines[0], "reads of h by a, b: 9 is 1.0 a second");
+    assert!(lines[1].starts_with("first key  ") && lines[1].ends_with(|c: char| "09".contains(c)), "{drawn}");
+    assert!(lines[1].contains('9') && lines[2].ends_with(" now"), "{drawn}");
+    assert!(lines[3].starts_with("writes of h by a, b: 9 is "), "{drawn}");
+    assert!(lines[5].starts_with("'y', 2  ") && lines[5].contains('9'), "{drawn}");
+    let salted = run(&["-c", &make.replace("= 0", "= 4"), "-c", ".heat h reads"]).out;
+    assert!(salted.contains("reads of h by _salt, a, b") && salted.contains("\nbucket 3  "), "{salted}");
+    assert!(!salted.contains("writes"), "{salted}");
+    assert!(run(&["-c", make, "-c", ".heat nothing"]).err.contains("there is no table or index nothing"));
+    assert!(run(&["-c", make, "-c", ".heat"]).err.contains("usage: .heat TABLE|INDEX [SECONDS] [reads|writes]"));
+}
+
 #[test]
 fn row_keys_and_ranges_are_shown() {
     let make =

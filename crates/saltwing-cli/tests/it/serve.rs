@@ -51,7 +51,7 @@ impl Process {
     }
 
     fn get(&self, path: &str) -> String {
-        let mut stream = self.connect("http");
+        let mut stream = self.connect("console");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -107,7 +107,7 @@ fn it_prints_how_to_connect_and_ends_in_good_order() {
     let dir = Directory::new();
     for signal in ["TERM", "INT"] {
         let process = Process::start(&[&dir.path("log.db")]);
-        let [postgres, avatica, http] = ["postgres", "avatica", "http"].map(|protocol| process.address(protocol));
+        let [postgres, avatica, http] = ["postgres", "avatica", "console"].map(|protocol| process.address(protocol));
         let port = postgres.rsplit(':').next().unwrap();
         assert!(
             process.lines[0].ends_with(&format!("psql \"host=127.0.0.1 port={port} dbname=log.db user=owner\"")),
@@ -119,7 +119,7 @@ fn it_prints_how_to_connect_and_ends_in_good_order() {
             "{:?}",
             process.lines
         );
-        assert!(process.lines[2].ends_with(&format!("http://{http}/readyz")), "{:?}", process.lines);
+        assert!(process.lines[2].ends_with(&format!("http://{http}/")), "{:?}", process.lines);
         assert!(process.get("/readyz").ends_with("\r\n\r\nready\n"));
         process.signal(signal);
         process.log_line(&format!("signal=\"SIG{signal}\""));
@@ -262,11 +262,11 @@ fn it_outlives_having_no_file_left() {
     let saltwing = env!("CARGO_BIN_EXE_saltwing");
     shell.args(["-c", "ulimit -n 64; exec \"$0\" serve :memory: --pg-port 0 --avatica-port 0 --http-port 0", saltwing]);
     let process = Process::of(shell);
-    let clients: Vec<TcpStream> = (0..80).map(|_| process.connect("http")).collect();
+    let clients: Vec<TcpStream> = (0..80).map(|_| process.connect("console")).collect();
     process.log_line("no connection can be accepted");
     drop(clients);
     assert!(process.get("/healthz").starts_with("HTTP/1.1 200 "));
-    assert!(process.get("/metrics").contains("saltwing_server_accept_errors_total{protocol=\"http\"}"));
+    assert!(process.get("/metrics").contains("saltwing_server_accept_errors_total{protocol=\"console\"}"));
 }
 
 /// The page of the server has every option, those of the database and of the log among them.

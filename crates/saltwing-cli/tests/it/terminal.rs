@@ -304,6 +304,16 @@ fn a_shell_begins_with_its_configuration() {
 }
 
 #[test]
+fn heat_has_colours_at_a_terminal() {
+    let mut terminal = Terminal::open(&["--no-config"], &[("NO_COLOR", "")]);
+    terminal.runs("CREATE TABLE h (k BIGINT PRIMARY KEY); UPSERT INTO h VALUES (1), (2);", "2 rows written");
+    terminal.runs(".heat h 30 writes", "\u{1b}[48;5;228m");
+    terminal.waits_for("now");
+    terminal.types(".quit\r");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
 fn a_watch_ends_with_ctrl_c() {
     let mut terminal = Terminal::open(&[], &[]);
     terminal.runs("SELECT 6 * 7 AS answer;", "│     42 │");

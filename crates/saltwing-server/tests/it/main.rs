@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod client;
+mod console;
 mod options;
 mod ports;
 mod probes;

@@ -1,14 +1,19 @@
 //! The counters of each open table, and the blocks that reads have found damaged.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
+use saltwing_access::Clock;
+use saltwing_heat::{Recorder, Room};
 use saltwing_types::TableId;
 
 /// Damaged blocks that are reported; more are counted.
 const REPORTED_MAX: usize = 3;
+
+/// Bytes of the counts of accesses by key of all tables, beyond which new counts are coarse.
+pub(super) const ACCESS_BYTES_MAX: usize = 64 << 20;
 
 /// The counters of one table.
 #[derive(Debug, Default)]
@@ -24,6 +29,24 @@ pub(crate) struct TableCounters {
     pub(crate) cache_hits: AtomicU64,
     pub(crate) cache_misses: AtomicU64,
     pub(crate) damage: DamagedBlocks,
+    /// From the first opening on.
+    accesses: OnceLock<Arc<Recorder>>,
+}
+
+impl TableCounters {
+    /// The reads and writes by key, counted from now on if they were not before.
+    pub(crate) fn count_accesses(&self, table: TableId, clock: &Arc<dyn Clock>, room: &Arc<Room>) -> Arc<Recorder> {
+        let recorder = || {
+            let clock = clock.clone();
+            Arc::new(Recorder::new(table.0.into(), Arc::new(move || clock.now_ms()), room.clone()))
+        };
+        self.accesses.get_or_init(recorder).clone()
+    }
+
+    /// The reads and writes by key; `None` of a table that was never open.
+    pub(crate) fn accesses(&self) -> Option<&Arc<Recorder>> {
+        self.accesses.get()
+    }
 }
 
 /// The blocks that the store could not read, each with the reason.

@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, SteadyClock, StorageError, TableError};
+use saltwing_heat::Room;
 use saltwing_store::{Direction, KeyBounds, OrderedKv, Waits};
 
 use crate::engine::block_store::{BlockStore, Unread};
+use crate::engine::counters::ACCESS_BYTES_MAX;
 use crate::engine::failure::Failures;
 use crate::engine::memtable::Delta;
 use crate::engine::options::LayoutOptions;
@@ -86,6 +88,7 @@ impl StorageEngine {
             stalled: OnceLock::new(),
             merge_waits: Waits::default(),
             failures: Failures::default(),
+            access_room: Arc::new(Room::new(ACCESS_BYTES_MAX)),
             signal: MergeSignal::default(),
         })
     }

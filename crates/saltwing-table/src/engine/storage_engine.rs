@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, StorageError, Table, TableError};
+use saltwing_heat::{KeyPrefix, Room};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, Waits, WriteBatch};
 use saltwing_types::TableId;
 
@@ -33,7 +34,7 @@ use crate::engine::options::{LayoutOptions, Merging};
 use crate::engine::signal::MergeSignal;
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::engine::table_rows::TableRows;
-use crate::format::delta_record::Record;
+use crate::format::delta_record::{Record, keyed_rows};
 use crate::format::meta::Meta;
 use crate::format::spaces::{META, META_KEY, delta_space, id_key};
 use crate::format::versions::Stamp;
@@ -60,6 +61,8 @@ pub(crate) struct StorageEngine {
     /// Waits of commits for a merge.
     pub(super) merge_waits: Waits,
     pub(super) failures: Failures,
+    /// The memory of the counts of accesses by key.
+    pub(super) access_room: Arc<Room>,
     pub(super) signal: MergeSignal,
 }
 
@@ -160,6 +163,12 @@ impl StorageEngine {
             let counters = self.blocks.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
+            if let Some(accesses) = counters.accesses() {
+                let mut rows = keyed_rows(&record.bytes).zip(0..);
+                accesses.write(record.rows as usize, |index| {
+                    rows.find(|(_, at)| *at == index).map(|((key, _), _)| KeyPrefix::of(key))
+                });
+            }
             of_table.add(record);
         }
         record()
@@ -218,7 +227,8 @@ impl StorageEngine {
             self.rows.write().entry(id.0).or_default().definition = table.version();
         }
         let before = self.table(id);
-        let opened = StoredTable::opened(table, before.as_deref(), self.clock.now_ms());
+        let accesses = self.blocks.counters(id).count_accesses(id, &self.clock, &self.access_room);
+        let opened = StoredTable::opened(table, before.as_deref(), accesses, self.clock.now_ms());
         self.tables.write().insert(id, Arc::new(opened));
     }
 

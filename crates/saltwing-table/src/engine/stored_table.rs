@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::Table;
+use saltwing_heat::{KeyPrefix, Recorder};
 use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KeptVersions};
 use saltwing_types::{TableId, Value};
 
@@ -29,6 +30,8 @@ pub(crate) struct StoredTable {
     versions_from_ms: i64,
     /// The next hidden row id; `None` until the first insert has looked for the largest.
     pub(crate) next_row_id: Mutex<Option<i64>>,
+    /// Counts its accesses; `None` if it was never open.
+    accesses: Option<Arc<Recorder>>,
 }
 
 impl Deref for StoredTable {
@@ -48,15 +51,35 @@ impl StoredTable {
         let slot_columns =
             slots.into_iter().map(|slots| slots.into_iter().map(|(_, column)| column).collect()).collect();
         let versions = def.kept_versions();
-        Self { table, layouts, slot_columns, versions, versions_from_ms: 0, next_row_id: Mutex::default() }
+        let next_row_id = Mutex::default();
+        Self { table, layouts, slot_columns, versions, versions_from_ms: 0, next_row_id, accesses: None }
     }
 
     /// A table that is opened now, in the place of `before`.
-    pub(crate) fn opened(table: Arc<Table>, before: Option<&Self>, now_ms: i64) -> Self {
+    pub(crate) fn opened(table: Arc<Table>, before: Option<&Self>, accesses: Arc<Recorder>, now_ms: i64) -> Self {
         let opened = Self::new(table);
         let since = |table: &Self| table.versions.map(|kept| kept.since);
         let known = before.filter(|before| since(before) == since(&opened)).map(|before| before.versions_from_ms);
-        Self { versions_from_ms: known.unwrap_or(now_ms), ..opened }
+        Self { versions_from_ms: known.unwrap_or(now_ms), accesses: Some(accesses), ..opened }
+    }
+
+    /// The counts of its accesses by key; `None` if it was never open.
+    pub(crate) fn accesses(&self) -> Option<&Arc<Recorder>> {
+        self.accesses.as_ref()
+    }
+
+    /// Counts accesses that read, in order; `key` tells the key of one by index, where it is known.
+    #[inline]
+    pub(crate) fn count_reads(&self, count: usize, key: impl FnMut(usize) -> Option<KeyPrefix>) {
+        if let Some(accesses) = &self.accesses {
+            accesses.read(count, key);
+        }
+    }
+
+    /// Counts the read of one row by its key.
+    #[inline]
+    pub(crate) fn count_read(&self, key: &[u8]) {
+        self.count_reads(1, |_| Some(KeyPrefix::of(key)));
     }
 
     /// The versions of rows that it keeps, if any.
@@ -104,8 +127,13 @@ impl StoredTable {
 
     /// The layout of a table among open ones; made again for an earlier definition, which a statement may still read by.
     pub(crate) fn open(open: &OpenTables, table: &Arc<Table>) -> Arc<Self> {
-        let found = open.read().get(&table.def().id).filter(|found| Arc::ptr_eq(&found.table, table)).cloned();
-        found.unwrap_or_else(|| Arc::new(Self::new(table.clone())))
+        match open.read().get(&table.def().id) {
+            Some(found) if Arc::ptr_eq(&found.table, table) => found.clone(),
+            found => {
+                let accesses = found.and_then(|found| found.accesses.clone());
+                Arc::new(Self { accesses, ..Self::new(table.clone()) })
+            }
+        }
     }
 
     pub(crate) fn layout(&self, family: usize) -> Option<&FamilyLayout> {

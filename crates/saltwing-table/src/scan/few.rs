@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ShortRange, TableError};
 use saltwing_expr::RowValues;
+use saltwing_heat::KeyPrefix;
 use saltwing_types::Direction;
 
 use crate::engine::block_ref::{BlockRef, LeadParts};
@@ -22,6 +23,16 @@ pub(crate) struct RowsOfBlock<'b> {
 }
 
 impl RowsOfBlock<'_> {
+    /// The key of the first row in the direction of the read; the start of the range if there is none.
+    pub(crate) fn first_key(&self, range: &ShortRange<'_>) -> KeyPrefix {
+        if self.rows.is_empty() {
+            return KeyPrefix::of(range.keys.range.start());
+        }
+        let mut key = Vec::new();
+        self.lead.fix.key_into(nth(&self.rows, range.direction, 0), &mut key);
+        KeyPrefix::of(&key)
+    }
+
     /// Adds the values of the rows; how many there are.
     pub(crate) fn append_to(
         self,

@@ -7,6 +7,7 @@ use saltwing_access::{
     SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
+use saltwing_heat::KeyPrefix;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{Direction, Value};
 
@@ -83,6 +84,13 @@ impl EmbeddedSnapshot {
         Ok(self.known_rows(table)?.cloned().unwrap_or_default())
     }
 
+    /// Counts an access that reads, of a table whose stored form is not at hand.
+    fn count_read(&self, table: &Table, key: impl Fn() -> KeyPrefix) {
+        if let Some(stored) = self.engine.tables.read().get(&table.def().id) {
+            stored.count_reads(1, |_| Some(key()));
+        }
+    }
+
     /// As [`EmbeddedSnapshot::rows_for`]; `None` if the table has never had rows.
     fn known_rows(&self, table: &Table) -> Result<Option<&TableRows>, TableError> {
         let rows = self.tables.get(&table.def().id.0);
@@ -107,6 +115,7 @@ impl Snapshot for EmbeddedSnapshot {
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let shape = RowShape::of(&self.engine.tables, columns)?;
         let Some(rows) = self.known_rows(shape.table())? else { return Ok(None) };
+        shape.table().count_read(row_key);
         let found = find(rows, row_key, shape.table().expired_ms(self.now_ms))?;
         found.map(|found| Ok(shape.values(row_key, found)?.values().collect())).transpose()
     }
@@ -120,6 +129,7 @@ impl Snapshot for EmbeddedSnapshot {
     ) -> Result<usize, TableError> {
         let shape = RowShape::of(&self.engine.tables, columns)?;
         let Some(rows) = self.known_rows(shape.table())? else { return Ok(0) };
+        shape.table().count_reads(keys.len(), |index| keys.get(index).map(|key| KeyPrefix::of(key)));
         append_all((rows, shape.table().expired_ms(self.now_ms)), &shape, keys, values, context)
     }
 
@@ -133,7 +143,10 @@ impl Snapshot for EmbeddedSnapshot {
         let Some(rows) = self.known_rows(shape.table())? else { return Ok(None) };
         match few_rows(rows, shape.table().expired_ms(self.now_ms), range) {
             None => Ok(None),
-            Some(few) => few.append_to(values, &shape, range.direction).map(Some),
+            Some(few) => {
+                shape.table().count_reads(1, |_| Some(few.first_key(&range)));
+                few.append_to(values, &shape, range.direction).map(Some)
+            }
         }
     }
 
@@ -146,12 +159,16 @@ impl Snapshot for EmbeddedSnapshot {
         let Some(rows) = self.known_rows(table)? else { return Ok(false) };
         match few_rows(rows, table.expired_ms(self.now_ms), range) {
             None => Ok(false),
-            Some(few) => few.each_key(range.direction, each).map(|()| true),
+            Some(few) => {
+                self.count_read(table, || few.first_key(&range));
+                few.each_key(range.direction, each).map(|()| true)
+            }
         }
     }
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
         let Some(rows) = self.known_rows(table)? else { return Ok(false) };
+        self.count_read(table, || KeyPrefix::of(row_key));
         Ok(find(rows, row_key, table.expired_ms(self.now_ms))?.is_some())
     }
 

@@ -8,6 +8,7 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use saltwing_access::{KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, TableError, Totals};
 use saltwing_expr::RowValues;
+use saltwing_heat::KeyPrefix;
 use saltwing_store::Direction;
 use tracing::Span;
 
@@ -235,8 +236,20 @@ impl Scan {
             rows += segment.len();
             bytes += if is_read { segment.bytes() } else { 0 };
         }
+        self.count_reads(segments);
         self.context.charge(rows as u64, bytes)?;
         Ok(rows)
+    }
+
+    /// Counts an access for each segment by its first key. Pruned ones are no accesses: their blocks were not read.
+    fn count_reads(&self, segments: &[RowSegment]) {
+        let read = || segments.iter().filter(|segment| !matches!(segment, RowSegment::Pruned(_)));
+        self.shape.table().count_reads(read().count(), |index| {
+            let mut key = Vec::new();
+            // An error of the block is the statement's, which reads it as well.
+            read().nth(index)?.first_key(self.direction, &mut key).ok()?;
+            Some(KeyPrefix::of(&key))
+        });
     }
 
     /// How many rows of a segment are not ruled out before they are decoded.
