@@ -35,6 +35,9 @@ pub struct CatalogQuery {
     /// numbers of objects (26), `name` (19), `"char"` (18), `text` (25), transaction numbers (28), vectors (22, 30) and arrays of these. Names
     /// of objects (`regclass` ..) come as `text`. Empty for a query over other tables, whose columns have their own labels and types.
     pub columns: Vec<(String, Option<u32>)>,
+    /// The OIDs of the types to which the query casts its parameters, by their numbers from 1: numbers of objects and their arrays are integers in
+    /// `sql`, and drivers expect `oid` and `oid[]`.
+    pub parameters: Vec<(usize, u32)>,
     /// Settings that the query changes when it runs.
     pub changes: Vec<SettingChange>,
     /// Whether values of the session, such as settings, are in the query: translate it again for a later run.
@@ -47,7 +50,8 @@ impl CatalogQuery {
     /// A query that the library answers on the session's connection.
     fn of_library(session: &SessionFacts<'_>, sql: String) -> Self {
         let connection = session.connection.clone();
-        Self { connection, sql, columns: Vec::new(), changes: Vec::new(), depends_on_session: false, relations: None }
+        let (columns, parameters, changes) = Default::default();
+        Self { connection, sql, columns, parameters, changes, depends_on_session: false, relations: None }
     }
 
     /// Brings the relations up to date, for another run of a query that was translated before by a session with this connection. Cheap while no
@@ -121,11 +125,12 @@ impl PgCatalog {
             }
             translated => translated?,
         };
-        let Translated { sql, columns, changes, depends_on_session } = translated;
+        let Translated { sql, columns, changes, depends_on_session, parameter_types } = translated;
+        let parameters = parameter_types.into_iter().map(|(number, ty)| (number, ty.0)).collect();
         let timeout = session.connection.settings().statement_timeout;
         let connection = relations.connect().with_settings(|settings| settings.statement_timeout = timeout);
         let relations = Some((relations, needs_sizes));
-        Ok(CatalogQuery { connection, sql, columns, changes, depends_on_session, relations })
+        Ok(CatalogQuery { connection, sql, columns, parameters, changes, depends_on_session, relations })
     }
 
     /// The relations of a session's user: those that are kept, or new ones.

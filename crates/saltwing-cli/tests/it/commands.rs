@@ -218,7 +218,8 @@ fn statements_are_advised() {
 /// Without a terminal the picture is of digits; its times depend on the clock, its title and its keys do not.
 #[test]
 fn the_heat_of_keys_is_drawn() {
-    let make = "CREATE TABLE h (a VARCHAR, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b)) SALT_BUCKETS = 0;
+    let make =
+        "CREATE TABLE h (a VARCHAR, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b)) SALT_BUCKETS = 0;
                 UPSERT INTO h VALUES ('x', 1, 7), ('y', 2, 8); SELECT v FROM h WHERE a = 'x' AND b = 1";
     let drawn = run(&["-c", make, "-c", ".heat h 60"]).out;
     let lines: Vec<&str> = drawn.lines().skip_while(|line| !line.starts_with("reads")).collect();

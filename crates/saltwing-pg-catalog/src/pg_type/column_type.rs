@@ -6,7 +6,7 @@ use super::number::PgType;
 
 /// The type of a column as PostgreSQL has it, and its modifier (-1 if it has none): lengths of texts, digits of numbers and seconds.
 ///
-/// DATE and TIME carry milliseconds and a day, so they are `timestamp(3)`.
+/// A DATE carries a time of day in milliseconds, so it is a `timestamp(3)`. A TIME is sent as its time of day alone.
 pub(crate) fn of_column(ty: SqlType) -> (PgType, i32) {
     use SqlType::*;
     let length = |length: u32| i32::try_from(length).unwrap_or(i32::MAX - 4).saturating_add(4);
@@ -19,7 +19,8 @@ pub(crate) fn of_column(ty: SqlType) -> (PgType, i32) {
         Decimal(None) => (PgType::NUMERIC, -1),
         Decimal(Some((precision, scale))) => (PgType::NUMERIC, ((i32::from(precision) << 16) | i32::from(scale)) + 4),
         Boolean => (PgType::BOOL, -1),
-        Date | Time | UnsignedDate | UnsignedTime => (PgType::TIMESTAMP, 3),
+        Date | UnsignedDate => (PgType::TIMESTAMP, 3),
+        Time | UnsignedTime => (PgType::TIME, 3),
         Timestamp | UnsignedTimestamp => (PgType::TIMESTAMP, -1),
         Char(n) => (PgType::BPCHAR, length(n)),
         Varchar(Some(n)) => (PgType::VARCHAR, length(n)),

@@ -22,6 +22,7 @@ impl PgType {
     pub(crate) const TEXT_ARRAY: Self = Self(1009);
     pub(crate) const BPCHAR: Self = Self(1042);
     pub(crate) const VARCHAR: Self = Self(1043);
+    pub(crate) const TIME: Self = Self(1083);
     pub(crate) const TIMESTAMP: Self = Self(1114);
     pub(crate) const NUMERIC: Self = Self(1700);
     pub(crate) const REGCLASS: Self = Self(2205);

@@ -85,7 +85,7 @@ fn limits(ty: PgType, modifier: i32) -> Limits {
             Limits { characters: given, bytes: Some(bytes), ..none }
         }
         25 => Limits { bytes: Some(1 << 30), ..none },
-        1114 | 1184 | 1186 => Limits { seconds: Some(if modifier >= 0 { modifier } else { 6 }), ..none },
+        1083 | 1114 | 1184 | 1186 => Limits { seconds: Some(if modifier >= 0 { modifier } else { 6 }), ..none },
         _ => none,
     }
 }

@@ -24,6 +24,9 @@ impl Translator<'_> {
             }
             _ => return Ok(Type::Natural),
         };
+        if let Some(number) = parameter_number(&inner) {
+            self.parameter_types.push((number, wanted));
+        }
         let from = self.expr(&mut inner, scope)?;
         *expr = self.converted(inner, &from, wanted)?;
         Ok(Type::Of(wanted))
@@ -77,6 +80,13 @@ impl Translator<'_> {
         }
         Ok(call(&format!("{kind}_in"), vec![cast(expr, DataType::Varchar(None))]))
     }
+}
+
+/// The number of the parameter that an expression is, from 1.
+fn parameter_number(expr: &Expr) -> Option<usize> {
+    let Expr::Value(value) = expr else { return None };
+    let Value::Placeholder(name) = &value.value else { return None };
+    name.strip_prefix('$')?.parse().ok()
 }
 
 /// A value as a text, as PostgreSQL writes it.

@@ -8,6 +8,7 @@ use super::outputs::wire_type;
 use super::shapes::replace_known;
 use super::translator::Translator;
 use crate::lookups::Lookups;
+use crate::pg_type::PgType;
 use crate::{CatalogError, SessionFacts, SettingChange};
 
 /// What a query became.
@@ -18,6 +19,8 @@ pub(crate) struct Translated {
     pub(crate) changes: Vec<SettingChange>,
     /// Whether texts of the session are in it.
     pub(crate) depends_on_session: bool,
+    /// The types to which it casts parameters, by number from 1.
+    pub(crate) parameter_types: Vec<(usize, PgType)>,
 }
 
 /// Rewrites a query.
@@ -33,8 +36,8 @@ pub(crate) fn translate(
     let mut translator = Translator::new(session, lookups);
     let outputs = translator.top(&mut query)?;
     let columns = outputs.into_iter().map(|output| (output.name, wire_type(&output.ty))).collect();
-    let Translator { changes, depends_on_session, .. } = translator;
-    Ok(Translated { sql: query.to_string(), columns, changes, depends_on_session })
+    let Translator { changes, depends_on_session, parameter_types, .. } = translator;
+    Ok(Translated { sql: query.to_string(), columns, changes, depends_on_session, parameter_types })
 }
 
 /// Rewrites the calls of session functions in a query over other tables.

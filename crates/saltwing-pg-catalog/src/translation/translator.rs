@@ -3,6 +3,7 @@
 use super::expansion::Expansion;
 use super::scope::Output;
 use crate::lookups::Lookups;
+use crate::pg_type::PgType;
 use crate::{CatalogError, SessionFacts, SettingChange};
 
 /// The state of a rewriting.
@@ -17,6 +18,8 @@ pub(super) struct Translator<'a> {
     pub(super) made_up: u32,
     pub(super) changes: Vec<SettingChange>,
     pub(super) depends_on_session: bool,
+    /// The types to which the query casts its parameters, by number from 1.
+    pub(super) parameter_types: Vec<(usize, PgType)>,
 }
 
 impl<'a> Translator<'a> {
@@ -29,6 +32,7 @@ impl<'a> Translator<'a> {
             made_up: 0,
             changes: Vec::new(),
             depends_on_session: false,
+            parameter_types: Vec::new(),
         }
     }
 

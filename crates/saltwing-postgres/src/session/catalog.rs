@@ -12,10 +12,10 @@ use super::failures::setting_error;
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, supervise_read};
 use super::run::{Outcome, Source};
-use super::statement::{Prepared, PreparedKind};
+use super::statement::{Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
-use crate::values::Format;
+use crate::values::{Format, parameter_type};
 
 impl PostgresSession {
     /// Prepares a query for the catalog, on a connection to the catalog's relations.
@@ -51,7 +51,7 @@ impl PostgresSession {
             Ok::<_, Failure>((query, prepared))
         };
         let (query, prepared) = supervise_read(wire, &running, prepare).await??;
-        let parameters = parameters_of(&prepared, types);
+        let parameters = catalog_parameters(&query, &prepared, types);
         let columns = catalog_columns(&query, &prepared);
         let properties =
             properties(&query.sql, saltwing::Dialect::Saltwing).map_err(|failed| statement.failed(&failed))?;
@@ -126,6 +126,21 @@ fn setting_text(text: &SettingText, values: &[Value]) -> Option<String> {
 
 fn catalog_failure(failed: &CatalogError) -> Failure {
     error(failed.sqlstate(), failed.to_string()).into()
+}
+
+/// The parameters of a query, of the types to which the query casts them.
+fn catalog_parameters(query: &CatalogQuery, prepared: &saltwing::Statement, stated: &[u32]) -> Vec<Parameter> {
+    let mut parameters = parameters_of(prepared, stated);
+    for (number, oid) in &query.parameters {
+        let place = number.wrapping_sub(1);
+        let is_stated = stated.get(place).is_some_and(|oid| *oid != 0);
+        if let (Some(parameter), false) = (parameters.get_mut(place), is_stated)
+            && parameter_type(*oid).is_ok()
+        {
+            parameter.oid = *oid;
+        }
+    }
+    parameters
 }
 
 /// The columns of a query under the labels and types that the client expects.

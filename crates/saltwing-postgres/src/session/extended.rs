@@ -309,12 +309,13 @@ async fn prepare_with_texts(
 ) -> Result<Statement, saltwing::Error> {
     let prepared = connection.prepare_typed(sql, &types).await?;
     let found = &prepared.description().parameters;
-    if found.iter().all(Option::is_some) {
+    let is_open = |found: &Option<SqlType>| found.is_none_or(|ty| ty == SqlType::Null);
+    if !found.iter().any(is_open) {
         return Ok(prepared);
     }
     types.resize(found.len(), None);
     for (ty, found) in types.iter_mut().zip(found) {
-        *ty = ty.or(found.is_none().then_some(SqlType::Varchar(None)));
+        *ty = ty.or(is_open(found).then_some(SqlType::Varchar(None)));
     }
     // A text may be wrong where a value of another type is not: then the run decides.
     Ok(connection.prepare_typed(sql, &types).await.unwrap_or(prepared))

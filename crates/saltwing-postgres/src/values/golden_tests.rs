@@ -114,9 +114,14 @@ fn instants() {
         ("1600-02-29 00:00:00.01", "1600-02-29 00:00:00.01", "ffd32c48b2f9e710"),
     ] {
         check(&Value::Timestamp(at(instant)), SqlType::Timestamp, shown, binary);
-        for ty in [SqlType::Date, SqlType::Time] {
-            check(&Value::Date(at(instant).ms), ty, shown, binary);
-        }
+        check(&Value::Date(at(instant).ms), SqlType::Date, shown, binary);
+    }
+    for (ms, shown, binary) in [
+        (0, "00:00:00", "0000000000000000"),
+        (45_000_123, "12:30:00.123", "0000000a7a376278"),
+        (86_399_999, "23:59:59.999", "000000141dd75c18"),
+    ] {
+        check(&Value::Date(ms), SqlType::Time, shown, binary);
     }
     for (instant, shown, binary, read) in [
         (

@@ -70,9 +70,9 @@ fn value_of(ty: SqlType) -> BoxedStrategy<Value> {
                 .boxed()
         }
         SqlType::Boolean => any::<bool>().prop_map(Value::Bool).boxed(),
-        SqlType::Date | SqlType::Time | SqlType::UnsignedDate | SqlType::UnsignedTime => {
-            instants().prop_map(Value::Date).boxed()
-        }
+        SqlType::Date | SqlType::UnsignedDate => instants().prop_map(Value::Date).boxed(),
+        // The day of a TIME is not sent.
+        SqlType::Time | SqlType::UnsignedTime => (0..86_400_000_i64).prop_map(Value::Date).boxed(),
         SqlType::Timestamp | SqlType::UnsignedTimestamp => {
             (instants(), 0u32..1_000_000).prop_map(|(ms, nanos)| Value::Timestamp(Timestamp { ms, nanos })).boxed()
         }

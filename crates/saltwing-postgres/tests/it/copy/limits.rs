@@ -95,6 +95,8 @@ async fn a_copy_is_cancelled_from_another_connection() {
     for copy in ["COPY t FROM STDIN", "COPY t FROM STDIN WITH (FORMAT json)"] {
         let token = client.cancel_token();
         let sink = client.copy_in::<_, bytes::Bytes>(copy).await.unwrap();
+        // The messages that the client sent after its statement arrive before the cancellation.
+        tokio::time::sleep(Duration::from_millis(100)).await;
         let start = Instant::now();
         token.cancel_query(tokio_postgres::NoTls).await.unwrap();
         // The sink sends nothing, so the client waits for the error of the server.
