@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pgwire::error::ErrorInfo;
 use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::startup::{Authentication, BackendKeyData, SecretKey};
 use saltwing::TransactionState;
@@ -18,7 +19,7 @@ use crate::error_fields::error_info;
 use crate::login::LoggedIn;
 use crate::messages::{error, error_response};
 use crate::settings::{PostgresSettings, SessionFacts};
-use crate::wire::{Frontend, MalformedMessage, Received};
+use crate::wire::{Frontend, MalformedMessage, Received, WireFailure};
 
 /// Serves a client that is logged in, until its session ends.
 pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_in: LoggedIn) {
@@ -100,12 +101,18 @@ impl PostgresSession {
                     // An error of the extended protocol: errors of the simple one are answered by `query`.
                     self.note_failure();
                     self.skips_to_sync = true;
-                    if let Err(failure) = self.wire.put(&error_response(info)) {
+                    if let Err(failure) = self.send_error(info).await {
                         return SessionEnd::Wire(failure);
                     }
                 }
             }
         }
+    }
+
+    /// Sends an error at once: a client that asks for answers with Flush waits for it before it sends Sync, and messages up to Sync are skipped.
+    async fn send_error(&mut self, info: Box<ErrorInfo>) -> Result<(), WireFailure> {
+        self.wire.put(&error_response(info))?;
+        self.wire.flush().await
     }
 
     /// Waits for the next message, as long as the limits of an idle session and the phase of the process allow.
@@ -132,7 +139,7 @@ impl PostgresSession {
         let message = match message {
             Ok(message) => message,
             Err(malformed @ MalformedMessage::NotUtf8) => return self.refuse(kind, &malformed).await,
-            Err(malformed) => return Err(crate::wire::WireFailure::from(malformed).into()),
+            Err(malformed) => return Err(WireFailure::from(malformed).into()),
         };
         match message {
             Frontend::Query(text) => self.query(&text).await,
@@ -168,7 +175,7 @@ impl PostgresSession {
     }
 
     /// Ends the session, with a last error for the client.
-    async fn part(self, farewell: Option<Box<pgwire::error::ErrorInfo>>) {
+    async fn part(self, farewell: Option<Box<ErrorInfo>>) {
         let Self { mut wire, session, portals, statements, .. } = self;
         // What the session holds is free before the client is waited for.
         drop((portals, statements, session));

@@ -136,6 +136,16 @@ async fn a_parameter_of_no_type_is_a_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_error_comes_before_sync() {
+    let server = Server::start().await;
+    let mut raw = Raw::log_in(&server).await;
+    raw.send(&[(b'P', b"\0SELEC 1\0\0\0"), (b'H', b"")]).await;
+    assert_eq!(first_state(&raw.until('E').await), "42601");
+    raw.send(&[(b'S', b"")]).await;
+    assert_eq!(kinds(&raw.until('Z').await), "Z");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_guard_judges_runs_alone() {
     let server = Server::start().await;
     server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT); UPSERT INTO t VALUES (1, 10), (2, 20)");
