@@ -218,7 +218,8 @@ fn statements_are_advised() {
 /// Without a terminal the picture is of digits; its times depend on the clock, its title and its keys do not.
 #[test]
 fn the_heat_of_keys_is_drawn() {
-    let make = "CREATE TABLE h (a VARCHAR, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b)) SALT_BUCKETS = 0;
+    let make =
+        "CREATE TABLE h (a VARCHAR, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b)) SALT_BUCKETS = 0;
                 UPSERT INTO h VALUES ('x', 1, 7), ('y', 2, 8); SELECT v FROM h WHERE a = 'x' AND b = 1";
     let drawn = run(&["-c", make, "-c", ".heat h 60"]).out;
     let lines: Vec<&str> = drawn.lines().skip_while(|line| !line.starts_with("reads")).collect();
@@ -231,7 +232,7 @@ fn the_heat_of_keys_is_drawn() {
     let salted = run(&["-c", &make.replace("= 0", "= 4"), "-c", ".heat h reads"]).out;
     assert!(salted.contains("reads of h by _salt, a, b") && salted.contains("\nbucket 3  "), "{salted}");
     assert!(!salted.contains("writes"), "{salted}");
-    assert!(run(&["-c", make, "-c", ".heat nothing"]).err.contains("there is no table or index nothing"));
+    assert!(run(&["-c", make, "-c", ".heat nothing"]).err.contains("table nothing"));
     assert!(run(&["-c", make, "-c", ".heat"]).err.contains("usage: .heat TABLE|INDEX [SECONDS] [reads|writes]"));
 }
 

@@ -236,18 +236,18 @@ impl Scan {
             rows += segment.len();
             bytes += if is_read { segment.bytes() } else { 0 };
         }
-        self.count_reads(segments);
+        self.count_read(segments);
         self.context.charge(rows as u64, bytes)?;
         Ok(rows)
     }
 
-    /// Counts an access for each segment by its first key. Pruned ones are no accesses: their blocks were not read.
-    fn count_reads(&self, segments: &[RowSegment]) {
-        let read = || segments.iter().filter(|segment| !matches!(segment, RowSegment::Pruned(_)));
-        self.shape.table().count_reads(read().count(), |index| {
+    /// Counts an access to the first key of rows that were read together. Pruned rows are no access: their blocks were not read.
+    fn count_read(&self, segments: &[RowSegment]) {
+        let Some(first) = segments.iter().find(|segment| !matches!(segment, RowSegment::Pruned(_))) else { return };
+        self.shape.table().count_reads(1, |_| {
             let mut key = Vec::new();
             // An error of the block is the statement's, which reads it as well.
-            read().nth(index)?.first_key(self.direction, &mut key).ok()?;
+            first.first_key(self.direction, &mut key).ok()?;
             Some(KeyPrefix::of(&key))
         });
     }
