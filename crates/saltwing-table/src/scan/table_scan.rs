@@ -241,15 +241,17 @@ impl Scan {
         Ok(rows)
     }
 
-    /// Counts an access to the first key of rows that were read together. Pruned rows are no access: their blocks were not read.
+    /// Counts an access for rows that were read together, by the first of their keys that is known: the last key of a block is in the
+    /// directory, and no block is read to be counted. Pruned rows are no access.
     fn count_read(&self, segments: &[RowSegment]) {
-        let Some(first) = segments.iter().find(|segment| !matches!(segment, RowSegment::Pruned(_))) else { return };
-        self.shape.table().count_reads(1, |_| {
-            let mut key = Vec::new();
-            // An error of the block is the statement's, which reads it as well.
-            first.first_key(self.direction, &mut key).ok()?;
-            Some(KeyPrefix::of(&key))
-        });
+        let known = |segment: &RowSegment| match segment {
+            RowSegment::Row { key, .. } => Some(KeyPrefix::of(key)),
+            RowSegment::Block { block, .. } => Some(KeyPrefix::of(&block.summary.last_key)),
+            RowSegment::Pruned(_) => None,
+        };
+        if segments.iter().any(|segment| !matches!(segment, RowSegment::Pruned(_))) {
+            self.shape.table().count_reads(1, |_| segments.iter().find_map(known));
+        }
     }
 
     /// How many rows of a segment are not ruled out before they are decoded.
