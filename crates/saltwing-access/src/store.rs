@@ -132,7 +132,7 @@ pub trait TableStore: Send + Sync {
     fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError>;
 
     /// How often the physical keys of a table were read and written lately, the oldest counts first: an access that reads is a row read
-    /// by its key, or the rows that a scan reads of one block. `None` if the table is not open, or the store does not count.
+    /// by its key, or rows that a scan reads together. `None` if the table is not open, or the store does not count.
     fn accesses(&self, id: TableId) -> Option<Vec<Slot>> {
         let _ = id;
         None

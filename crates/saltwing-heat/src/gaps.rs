@@ -1,12 +1,12 @@
 //! Which accesses are sampled.
 
 /// Samples with one mean gap, before the next one.
-const SAMPLES_PER_STEP: u32 = 8;
+const SAMPLES_PER_STEP: u32 = 4;
 /// The mean gap is four times as large from step to step: 1, 4, 16, 64.
 const STEPS: u32 = 3;
 
 /// Most accesses from one sample to the next.
-pub(crate) const GAP_MAX: u64 = 2 * (1 << (2 * STEPS)) - 1;
+const GAP_MAX: u64 = 2 * (1 << (2 * STEPS)) - 1;
 
 /// Draws the gaps between samples. If accesses are few, all are sampled, so that they are known exactly; if they are many, one in 64. Each
 /// second without many takes a step back. Gaps are random: a load that goes through keys with any period is sampled at all of them.
@@ -44,6 +44,7 @@ impl Gaps {
         }
         let mean = 1_u64 << (2 * self.step);
         let next = 1 + self.draw() % (2 * mean - 1);
+        debug_assert!(next <= GAP_MAX, "a gap of {next}");
         let ended = std::mem::replace(&mut self.gap, next as i64);
         (ended, self.gap)
     }

@@ -43,6 +43,10 @@ impl Relation {
             _ => None,
         };
         let Some((relation, table)) = found else {
+            if let [table] = parts.as_slice() {
+                // Its error names the nearest table, or says that it is a view.
+                catalog.resolve(None, table)?;
+            }
             return Err(Error::new(ErrorCode::NoSuchTable, format!("there is no table or index {name}")));
         };
         check_table(session, &table, Privilege::Select)?;

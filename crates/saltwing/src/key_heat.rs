@@ -38,8 +38,8 @@ pub struct KeyHeat {
     pub spans: Vec<HeatSpan>,
     /// Slots of time of equal length, the oldest first, without gaps. The last one has the current second.
     pub slots: Vec<HeatSlot>,
-    /// Accesses that read, estimated, by `[slot][span]`: one for each row that is read by its key, and one for the rows that a scan reads of
-    /// one block. An access that finds no row counts, too.
+    /// Accesses that read, estimated, by `[slot][span]`: one for each row that is read by its key, found or not, and one for the
+    /// rows that a scan reads together: those of one block, or up to 1,024 if recent rows lie between.
     pub reads: Vec<Vec<f64>>,
     /// Rows written or deleted, estimated, by `[slot][span]`.
     pub writes: Vec<Vec<f64>>,

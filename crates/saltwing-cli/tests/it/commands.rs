@@ -232,7 +232,7 @@ fn the_heat_of_keys_is_drawn() {
     let salted = run(&["-c", &make.replace("= 0", "= 4"), "-c", ".heat h reads"]).out;
     assert!(salted.contains("reads of h by _salt, a, b") && salted.contains("\nbucket 3  "), "{salted}");
     assert!(!salted.contains("writes"), "{salted}");
-    assert!(run(&["-c", make, "-c", ".heat nothing"]).err.contains("there is no table or index nothing"));
+    assert!(run(&["-c", make, "-c", ".heat nothing"]).err.contains("table nothing"));
     assert!(run(&["-c", make, "-c", ".heat"]).err.contains("usage: .heat TABLE|INDEX [SECONDS] [reads|writes]"));
 }
 

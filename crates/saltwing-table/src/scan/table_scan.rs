@@ -236,20 +236,22 @@ impl Scan {
             rows += segment.len();
             bytes += if is_read { segment.bytes() } else { 0 };
         }
-        self.count_reads(segments);
+        self.count_read(segments);
         self.context.charge(rows as u64, bytes)?;
         Ok(rows)
     }
 
-    /// Counts an access for each segment by its first key. Pruned ones are no accesses: their blocks were not read.
-    fn count_reads(&self, segments: &[RowSegment]) {
-        let read = || segments.iter().filter(|segment| !matches!(segment, RowSegment::Pruned(_)));
-        self.shape.table().count_reads(read().count(), |index| {
-            let mut key = Vec::new();
-            // An error of the block is the statement's, which reads it as well.
-            read().nth(index)?.first_key(self.direction, &mut key).ok()?;
-            Some(KeyPrefix::of(&key))
-        });
+    /// Counts an access for rows that were read together, by the first of their keys that is known: the last key of a block is in the
+    /// directory, and no block is read to be counted. Pruned rows are no access.
+    fn count_read(&self, segments: &[RowSegment]) {
+        let known = |segment: &RowSegment| match segment {
+            RowSegment::Row { key, .. } => Some(KeyPrefix::of(key)),
+            RowSegment::Block { block, .. } => Some(KeyPrefix::of(&block.summary.last_key)),
+            RowSegment::Pruned(_) => None,
+        };
+        if segments.iter().any(|segment| !matches!(segment, RowSegment::Pruned(_))) {
+            self.shape.table().count_reads(1, |_| segments.iter().find_map(known));
+        }
     }
 
     /// How many rows of a segment are not ruled out before they are decoded.
