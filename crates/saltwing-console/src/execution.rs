@@ -8,7 +8,8 @@ use saltwing_sessions::RunningStatement;
 use serde_json::{Value, json};
 
 use crate::console_session::ConsoleSession;
-use crate::failure::{self, Failed};
+use crate::failed::Failed;
+use crate::failure;
 use crate::result_page::{self, OpenResult, PAGE_BYTES_MAX};
 use crate::run::Run;
 use crate::run_state::Open;
@@ -86,7 +87,7 @@ async fn first_rows(
     };
     running.report_progress(response.progress());
     let columns = result_page::columns(response.columns());
-    let mut open = OpenResult::new(response.into_rows());
+    let mut open = OpenResult::new(response.into_rows(), part.text.as_str().into());
     let bytes_max = PAGE_BYTES_MAX.saturating_sub(run.state.lock().bytes);
     let page = open.page(run.rows_max, bytes_max).await?;
     let (count, has_more) = (page.rows.len() as u64, page.has_more);

@@ -15,7 +15,7 @@
 //! | `logins`, `login`, `console_session` | the logins by their tokens; one of them; its session |
 //! | `run_calls`, `run`, `run_state` | calls about runs; a run, and how far it is |
 //! | `execution`, `result_page` | statements run; their rows in pages |
-//! | `failure`, `text_place`, `fixes` | errors of statements with their places and fixes |
+//! | `failed`, `failure`, `text_place`, `fixes` | errors of statements with their places and fixes |
 //! | `records`, `explain` | small results as objects of JSON; EXPLAIN |
 //! | `tables`, `plan`, `activity`, `heat`, `advisor` | what the parts of the page show |
 //! | `error` | errors of calls |
@@ -38,6 +38,7 @@ mod cookie;
 mod error;
 mod execution;
 mod explain;
+mod failed;
 mod failure;
 mod fixes;
 mod headers;
