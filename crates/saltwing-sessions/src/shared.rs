@@ -1,6 +1,7 @@
 //! The state of one session that other tasks see, and its running statement.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -160,6 +161,25 @@ impl RunningStatement {
     /// Ends when the statement is cancelled; never, if it is not.
     pub async fn cancelled(&self) {
         self.token.cancelled().await;
+    }
+
+    /// Waits for a call of the library that runs it. If the statement is cancelled, the call is interrupted, and still tells its outcome: a write may have been committed.
+    pub async fn outcome<T>(&self, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        tokio::select! {
+            biased;
+            value = &mut call => return value,
+            () = self.cancelled() => {}
+        }
+        loop {
+            // An interrupt that came before the library had begun the statement stopped nothing.
+            self.cancel();
+            tokio::select! {
+                biased;
+                value = &mut call => return value,
+                () = tokio::time::sleep(Duration::from_millis(10)) => {}
+            }
+        }
     }
 
     /// Whether it was cancelled.
