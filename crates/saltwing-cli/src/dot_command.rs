@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::failure::Failure;
-use crate::heat::{self, Accesses};
+use crate::heat_arguments::{self, Accesses};
 use crate::parameters::Parameters;
 use crate::render::Mode;
 
@@ -254,7 +254,7 @@ impl DotCommand {
             (".keys", None) => return usage(".keys SELECT .."),
             (".advise", Some(_)) => Self::Advise(rest.trim().to_owned()),
             (".advise", None) => return usage(".advise SELECT .. or .advise FILE"),
-            (".heat", _) => match heat::arguments(rest) {
+            (".heat", _) => match heat_arguments::arguments(rest) {
                 Some((name, seconds, accesses)) => Self::Heat { name, seconds, accesses },
                 None => return usage(".heat TABLE|INDEX [SECONDS] [reads|writes]"),
             },

@@ -6,62 +6,16 @@ use saltwing::{HeatShape, KeyHeat};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::failure::Failure;
+use crate::heat_arguments::Accesses;
 use crate::render::Paint;
 use crate::runner::Runner;
 use crate::screen::Screen;
 
-/// How far back the picture goes, in seconds, unless the command says otherwise.
-pub(crate) const SECONDS: u64 = 300;
 /// Rows of a picture, and columns where no screen limits them.
 const ROWS: usize = 20;
 const COLUMNS: usize = 60;
 /// Cells of the keys at the left.
 const LABEL_WIDTH: usize = 28;
-
-/// What is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Accesses {
-    Reads,
-    Writes,
-}
-
-impl Accesses {
-    const BOTH: [Self; 2] = [Self::Reads, Self::Writes];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::Writes => "writes",
-        }
-    }
-
-    fn of(self, heat: &KeyHeat) -> &[Vec<f64>] {
-        match self {
-            Self::Reads => &heat.reads,
-            Self::Writes => &heat.writes,
-        }
-    }
-}
-
-/// The arguments of `.heat`: `NAME [SECONDS] [reads|writes]`; `None` if they are not that.
-pub(crate) fn arguments(text: &str) -> Option<(String, u64, Option<Accesses>)> {
-    let last = |text: &str| -> Option<(String, String)> {
-        let (before, word) = text.trim_end().rsplit_once(char::is_whitespace)?;
-        Some((before.trim_end().to_owned(), word.to_lowercase()))
-    };
-    let (mut rest, mut accesses, mut seconds) = (text.trim().to_owned(), None, SECONDS);
-    if let Some((before, word)) = last(&rest)
-        && let Some(named) = Accesses::BOTH.into_iter().find(|accesses| accesses.as_str() == word)
-    {
-        (rest, accesses) = (before, Some(named));
-    }
-    if let Some((before, word)) = last(&rest)
-        && word.starts_with(|c: char| c.is_ascii_digit())
-    {
-        (rest, seconds) = (before, word.parse().ok().filter(|seconds| *seconds > 0)?);
-    }
-    (!rest.is_empty()).then_some((rest, seconds, accesses))
-}
 
 impl Runner<'_> {
     /// Prints the picture of a table's or an index's keys: of reads, of writes, or of both.
@@ -145,19 +99,6 @@ mod tests {
     use saltwing::{HeatSlot, HeatSpan};
 
     use super::*;
-
-    #[test]
-    fn arguments_are_read_from_the_end() {
-        let of = |text: &str| arguments(text);
-        assert_eq!(of("t"), Some(("t".to_owned(), SECONDS, None)));
-        assert_eq!(of("s.t 60"), Some(("s.t".to_owned(), 60, None)));
-        assert_eq!(of("\"my t\".i 60 Writes"), Some(("\"my t\".i".to_owned(), 60, Some(Accesses::Writes))));
-        assert_eq!(of("t reads"), Some(("t".to_owned(), SECONDS, Some(Accesses::Reads))));
-        assert_eq!(of("reads"), Some(("reads".to_owned(), SECONDS, None)), "the table of this name");
-        assert_eq!(of("t 0"), None);
-        assert_eq!(of("t 6x"), None);
-        assert_eq!(of(""), None);
-    }
 
     fn heat() -> KeyHeat {
         let span = |from: &str, to: Option<&str>| HeatSpan {

@@ -29,6 +29,7 @@ mod dot_command;
 mod dump;
 mod failure;
 mod heat;
+mod heat_arguments;
 mod indexes;
 mod interactive;
 mod interrupt;

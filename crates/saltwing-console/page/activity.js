@@ -8,16 +8,16 @@ const REFRESH_MS = 1500;
 
 function table(heads, label) {
   const body = el("tbody");
-  const frame = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", {}, head)))), body));
-  return { frame, body };
+  const frame = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", { class: "stacked" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", {}, head)))), body));
+  return { frame, body, heads };
 }
 
-/** A row whose cells are written again; `texts` gives their texts of an item. */
-function rowOf(texts, cells = []) {
+/** A row of a table whose cells are written again; `texts` gives their texts of an item. On a phone each cell has its head beside it. */
+function rowOf({ heads }, texts, cells = []) {
   return (item) => {
     // The last text is the statement's, which may have some lines.
     const fields = texts(item).map(() => el("div"));
-    const inCells = fields.map((field, place) => el("td", { class: place === fields.length - 1 ? "statement" : "short" }, field));
+    const inCells = fields.map((field, place) => el("td", { class: place === fields.length - 1 ? "statement" : "short", "data-head": heads[place] }, field));
     const row = el("tr", {}, inCells, cells.map((make) => el("td", {}, make(item))));
     row.update = (now) => texts(now).forEach((text, place) => write(fields[place], String(text ?? "")));
     return row;
@@ -41,14 +41,16 @@ class Activity {
     });
     const card = (title, content, extra) => el("section", { class: "card", "aria-label": title }, el("header", {}, el("h2", {}, title), extra), content);
     this.makeRunning = rowOf(
+      this.running,
       ({ id, user, protocol, statement }) => [id, user, protocol, span(statement.elapsed_ms), statement.rows_scanned === null ? "" : count(statement.rows_scanned), oneLine(statement.text)],
       [({ id }) => el("button", { class: "small danger", onclick: () => this.cancel(id) }, "Cancel")],
     );
-    this.makeSession = rowOf((it) => [
+    this.makeSession = rowOf(this.sessions, (it) => [
       it.is_own ? `${it.id} (this one)` : it.id, it.user, it.protocol, it.client, it.application, `${span(this.now - it.since_ms)}`,
       it.statement?.is_running ? "running" : "idle", oneLine(it.statement?.text),
     ]);
     this.makeEnded = rowOf(
+      this.ended,
       (it) => [clock(it.ended_ms), it.user, it.protocol, micros(it.elapsed_us), count(it.rows), it.sqlstate ? `error ${it.sqlstate}` : "ok", oneLine(it.text)],
       [({ text }) => el("button", { class: "small", onclick: () => actions.edit(text) }, "Edit")],
     );

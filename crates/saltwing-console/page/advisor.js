@@ -45,7 +45,8 @@ class Advisor {
 
   card(refusal) {
     const fixes = refusal.fixes.filter((fix) => fix.run);
-    const advice = refusal.fixes.filter((fix) => !fix.run);
+    // What a button does needs no line.
+    const advice = refusal.fixes.filter((fix) => !fix.run && !fixes.some(({ run }) => fix.label.endsWith(run)));
     return el(
       "section",
       { class: "card refusal" },

@@ -12,6 +12,7 @@ import { showPart, startTabs, stopTabs } from "./tabs.js";
 import { tablesPart } from "./tables.js";
 
 let parts = null;
+let lastUser = null;
 
 function makeParts() {
   const query = queryPart(byId("panel-query"));
@@ -38,11 +39,15 @@ function makeParts() {
 }
 
 function begin(session) {
+  // What the page has shown belongs to its user.
+  if (lastUser !== null && lastUser !== session.user) return location.reload();
+  lastUser = session.user;
   byId("who").textContent = session.user;
   byId("who").title = session.is_owner ? "the owner of the database" : "a user of the database";
   byId("logout-button").hidden = false;
   parts ??= makeParts();
   startTabs(parts);
+  return null;
 }
 
 function end() {

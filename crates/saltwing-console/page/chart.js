@@ -41,6 +41,18 @@ function ticks(least, most, wanted) {
   return marks;
 }
 
+const [MINUTE, HOUR, DAY] = [60e3, 3600e3, 86400e3];
+const TIME_STEPS = [1e3, 5e3, 15e3, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY, 91 * DAY, 365 * DAY];
+
+/** Steps of an axis of times: whole minutes, hours and days. */
+function timeTicks(least, most, wanted) {
+  const step = TIME_STEPS.find((one) => (most - least) / one <= wanted);
+  if (!step || most - least < wanted) return ticks(least, most, wanted);
+  const marks = [];
+  for (let mark = Math.ceil(least / step) * step; mark <= most; mark += step) marks.push(mark);
+  return marks;
+}
+
 const short = (value) => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 }).format(value);
 
 function timeText(ms, range) {
@@ -86,7 +98,7 @@ function lines(result, { across, up }) {
     return svg("path", { class: `line s${series + 1}`, d: path.trim() });
   });
   const isTime = column?.kind === "time";
-  const marks = ticks(...xRange, 6).map((mark) =>
+  const marks = (isTime ? timeTicks : ticks)(...xRange, 7).map((mark) =>
     svg("text", { x: x(mark), y: HEIGHT - FRAME.bottom + 18, "text-anchor": "middle" }, isTime ? timeText(mark, xRange[1] - xRange[0]) : short(mark)),
   );
   return [grid(y, yRange), marks, paths];

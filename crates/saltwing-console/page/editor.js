@@ -40,8 +40,9 @@ export class Editor {
 
   draw() {
     const text = this.area.value;
-    this.back.replaceChildren(...(text.length > COLOURED_MAX ? [text] : colouredSql(text, this.mark)));
-    this.area.classList.toggle("plain", text.length > COLOURED_MAX);
+    const isPlain = text.length > COLOURED_MAX;
+    this.back.replaceChildren(...(isPlain ? [] : colouredSql(text, this.mark)));
+    this.area.classList.toggle("plain", isPlain);
     this.back.scrollTop = this.area.scrollTop;
   }
 

@@ -9,8 +9,6 @@ const WINDOWS = [["120", "2 min"], ["600", "10 min"], ["3600", "1 h"], ["21600",
 const [SPANS, SLOTS] = [64, 120];
 const LABELS = 9;
 
-const relationName = (schema, name) => (schema ? `${schema}.${name}` : name);
-
 /** Counts per second of each slot and span. */
 function ratesOf(heat, which) {
   const per = (counts, slot) => counts[slot].map((value) => value / (heat.slots[slot].seconds || 1));
@@ -74,9 +72,8 @@ class Heat {
   async readRelations() {
     const { tables, indexes } = await call("tables");
     const names = tables.filter((table) => table.table_type !== "VIEW").flatMap((table) => {
-      const name = relationName(table.table_schema, table.table_name);
       const own = indexes.filter((index) => index.table_schema === table.table_schema && index.table_name === table.table_name);
-      return [name, ...own.map((index) => `${name}.${index.index_name}`)];
+      return [table.relation, ...own.map((index) => index.relation)];
     });
     const chosen = this.wanted ?? this.relation.value;
     this.wanted = null;
@@ -120,8 +117,10 @@ class Heat {
   drawLabels({ spans, slots }) {
     const count = Math.min(LABELS, spans.length);
     const places = Array.from({ length: count }, (_, place) => Math.floor((place * spans.length) / count));
+    // The type of an instant is known to those who know the key.
+    const short = (text) => text.replace(/\b(DATE|TIME|TIMESTAMP) '/g, "'");
     const label = (place) => {
-      const text = el("span", { title: spans[place].from }, spans[place].from || "first key");
+      const text = el("span", { title: spans[place].from }, short(spans[place].from) || "first key");
       text.style.top = `${((place + 0.5) / spans.length) * 100}%`;
       return text;
     };

@@ -20,7 +20,7 @@ function colour(lightness, chroma, hue) {
 
 function at(share) {
   const lightness = 0.17 + 0.75 * share;
-  const chroma = 0.06 + 0.13 * Math.sin(Math.PI * Math.min(1, share * 0.9 + 0.05));
+  const chroma = 0.05 + 0.14 * Math.sin(Math.PI * (share * 0.7 + 0.06));
   // Violet, red, orange, yellow: from 295 degrees through 0 to 105.
   const hue = 295 + 170 * share;
   return colour(lightness, chroma, hue);

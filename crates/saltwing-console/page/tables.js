@@ -46,7 +46,7 @@ function optionsOf(described) {
   return options.length ? grid(["option", "value"], options.map((row) => [row.name, row.default ?? row.note])) : null;
 }
 
-function indexesOf(indexes, name, showHeat) {
+function indexesOf(indexes, all, showHeat) {
   if (!indexes?.length) return el("p", { class: "soft" }, "There are none.");
   const row = (index) => [
     index.index_name,
@@ -54,7 +54,7 @@ function indexesOf(indexes, name, showHeat) {
     el("code", { class: "mono" }, index.key),
     [index.include ? `INCLUDE (${index.include}) ` : "", index.predicate ? `WHERE ${index.predicate}` : ""].join(""),
     el("span", { class: `tag ${index.state === "ready" ? "good" : "hot"}` }, index.state),
-    el("button", { class: "small", onclick: () => showHeat(`${name}.${index.index_name}`) }, "Heat"),
+    el("button", { class: "small", onclick: () => showHeat(all.find((one) => one.index_name === index.index_name)?.relation) }, "Heat"),
   ];
   return grid(["index", "kind", "key", "further", "state", ""], indexes.map(row));
 }
@@ -118,6 +118,7 @@ class Tables {
     const isView = table.table_type === "VIEW";
     const { run, showHeat } = this.actions;
     const key = keyOf(found.described);
+    const own = this.data.indexes.filter((index) => index.table_schema === table.table_schema && index.table_name === table.table_name);
     const name = fullName(table.table_schema, table.table_name);
     const section = (title, content) => (content ? [el("h3", {}, title), content] : []);
     show(
@@ -132,7 +133,7 @@ class Tables {
           el("span", { class: "tag" }, isView ? "view" : table.table_type.toLowerCase()),
           el("span", { class: "push" }),
           el("button", { class: "small", onclick: () => run(`SELECT * FROM ${found.name} LIMIT 100`) }, "First 100 rows"),
-          isView ? null : el("button", { class: "small", onclick: () => showHeat(name) }, "Heat of its keys"),
+          isView ? null : el("button", { class: "small", onclick: () => showHeat(table.relation) }, "Heat of its keys"),
         ),
         el(
           "div",
@@ -140,7 +141,7 @@ class Tables {
           table.table_comment ? el("p", {}, table.table_comment) : null,
           isView ? null : el("p", {}, el("span", { class: "soft" }, "Primary key "), el("code", { class: "mono" }, key ? `(${key})` : "none was declared")),
           section("Columns", columnsOf(found.described)),
-          isView ? [] : section("Indexes", indexesOf(found.indexes, name, showHeat)),
+          isView ? [] : section("Indexes", indexesOf(found.indexes, own, showHeat)),
           section("Options", optionsOf(found.described)),
           isView ? [] : section("Storage", storageOf(found.storage)),
           found.create ? section("Definition", el("pre", {}, found.create.flatMap((text) => [...colouredSql(text)]))) : [],

@@ -9,10 +9,11 @@ use http::request::Parts;
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::client::Client;
 use crate::error::ConsoleError;
 use crate::login::Login;
 use crate::logins::Logins;
-use crate::{Client, activity, advisor, body, cookie, heat, plan, run_calls, tables};
+use crate::{activity, advisor, body, cookie, heat, plan, run_calls, tables};
 
 /// Answers a call.
 pub(crate) async fn answer(

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::{COOKIE, HOST, HeaderValue};
 
-use crate::Client;
+use crate::client::Client;
 use crate::error::ConsoleError;
 use crate::token::Token;
 
@@ -42,7 +42,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{header, token};
-    use crate::Client;
+    use crate::client::Client;
     use crate::token::Token;
 
     fn headers(host: &str, cookie: &str) -> HeaderMap {

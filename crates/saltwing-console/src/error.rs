@@ -3,6 +3,8 @@
 use http::StatusCode;
 use saltwing_sessions::Refusal;
 
+use crate::failed::Failed;
+
 /// Why a call fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConsoleError {
@@ -27,6 +29,8 @@ pub(crate) enum ConsoleError {
     #[error("a bug of the server: {0}")]
     Bug(&'static str),
     #[error(transparent)]
+    Statement(#[from] Failed),
+    #[error(transparent)]
     Refusal(#[from] Refusal),
     #[error(transparent)]
     Database(#[from] saltwing::Error),
@@ -46,7 +50,7 @@ impl ConsoleError {
             Self::NoResult => StatusCode::GONE,
             Self::TooManyLogins { .. } | Self::Refusal(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::NoRandomBytes | Self::Bug(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Database(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Statement(_) | Self::Database(_) => StatusCode::UNPROCESSABLE_ENTITY,
         }
     }
 
@@ -60,6 +64,7 @@ impl ConsoleError {
             Self::NoSession => "42704",
             Self::TooManyLogins { .. } => "53300",
             Self::NoRandomBytes | Self::Bug(_) => "XX000",
+            Self::Statement(failed) => failed.sqlstate(),
             Self::Refusal(refusal) => refusal.sqlstate(),
             Self::Database(error) => error.sqlstate(),
         }

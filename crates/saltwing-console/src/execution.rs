@@ -8,7 +8,8 @@ use saltwing_sessions::RunningStatement;
 use serde_json::{Value, json};
 
 use crate::console_session::ConsoleSession;
-use crate::failure::{self, Failed};
+use crate::failed::Failed;
+use crate::failure;
 use crate::result_page::{self, OpenResult, PAGE_BYTES_MAX};
 use crate::run::Run;
 use crate::run_state::Open;
@@ -47,10 +48,7 @@ async fn run_one(session: &ConsoleSession, run: &Run, part: &Part) -> Value {
     let (began, mut running) = (Instant::now(), session.session().begin(part.text.as_str()));
     let done = match run.is_cancelled() {
         true => Err(Failed::Cancelled),
-        false => tokio::select! {
-            done = first_rows(session, run, &running, part) => done,
-            () = running.cancelled() => Err(Failed::Cancelled),
-        },
+        false => first_rows(session, run, &running, part).await,
     };
     let mut value = match done {
         Ok((value, rows)) => {
@@ -77,18 +75,23 @@ async fn first_rows(
     running: &RunningStatement,
     part: &Part,
 ) -> Result<(Value, u64), Failed> {
-    let response = match session.connection().run(&part.text, ()).await? {
+    let response = match running.outcome(session.connection().run(&part.text, ())).await? {
         Response::Done(done) => {
             let value = json!({ "rows_affected": done.rows_affected, "notices": done.notices, "keys_read": done.stats.keys_read });
             return Ok((value, done.rows_affected));
         }
         Response::Rows(rows) => rows,
     };
-    running.report_progress(response.progress());
+    if let Some(progress) = response.progress() {
+        running.report_progress(progress);
+    }
     let columns = result_page::columns(response.columns());
-    let mut open = OpenResult::new(response.into_rows());
+    let mut open = OpenResult::new(response.into_rows(), part.text.as_str().into());
     let bytes_max = PAGE_BYTES_MAX.saturating_sub(run.state.lock().bytes);
-    let page = open.page(run.rows_max, bytes_max).await?;
+    let page = tokio::select! {
+        page = open.page(run.rows_max, bytes_max) => page?,
+        () = running.cancelled() => return Err(Failed::Cancelled),
+    };
     let (count, has_more) = (page.rows.len() as u64, page.has_more);
     run.state.lock().bytes += page.bytes;
     let mut value = result_page::described(page, open.rows.notices(), open.rows.stats().keys_read);

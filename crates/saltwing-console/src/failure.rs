@@ -5,30 +5,12 @@ use saltwing::syntax::without_passwords;
 use serde_json::{Value, json};
 
 use crate::console_session::ConsoleSession;
+use crate::failed::Failed;
 use crate::fixes;
 use crate::text_place::Part;
 
 /// The characters of a statement beside its result.
 const SHOWN_MAX: usize = 300;
-
-/// Why a statement failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failed {
-    #[error("the statement was cancelled")]
-    Cancelled,
-    #[error(transparent)]
-    Database(#[from] saltwing::Error),
-}
-
-impl Failed {
-    /// Five characters.
-    pub(crate) fn sqlstate(&self) -> &'static str {
-        match self {
-            Self::Cancelled => ErrorCode::Cancelled.sqlstate(),
-            Self::Database(error) => error.sqlstate(),
-        }
-    }
-}
 
 /// The error of a statement: its text, its place, its help, and fixes if the guard refused it.
 pub(crate) async fn described(session: &ConsoleSession, part: &Part, failed: &Failed) -> Value {

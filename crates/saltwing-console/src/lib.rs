@@ -10,12 +10,13 @@
 //! | module | has |
 //! |---|---|
 //! | `assets`, `headers` | the files of the page; headers that every answer has |
+//! | `client` | who sent a request |
 //! | `calls`, `body` | which call is answered by what; the bodies of calls |
 //! | `cookie`, `token` | the cookie of a login, and its random value |
 //! | `logins`, `login`, `console_session` | the logins by their tokens; one of them; its session |
 //! | `run_calls`, `run`, `run_state` | calls about runs; a run, and how far it is |
 //! | `execution`, `result_page` | statements run; their rows in pages |
-//! | `failure`, `text_place`, `fixes` | errors of statements with their places and fixes |
+//! | `failed`, `failure`, `text_place`, `fixes` | errors of statements with their places and fixes |
 //! | `records`, `explain` | small results as objects of JSON; EXPLAIN |
 //! | `tables`, `plan`, `activity`, `heat`, `advisor` | what the parts of the page show |
 //! | `error` | errors of calls |
@@ -33,11 +34,13 @@ mod advisor;
 mod assets;
 mod body;
 mod calls;
+mod client;
 mod console_session;
 mod cookie;
 mod error;
 mod execution;
 mod explain;
+mod failed;
 mod failure;
 mod fixes;
 mod headers;
@@ -54,7 +57,6 @@ mod tables;
 mod text_place;
 mod token;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -63,19 +65,11 @@ use http::request::Parts;
 use http::{Method, Response};
 use saltwing_sessions::Sessions;
 
+pub use crate::client::Client;
 use crate::logins::Logins;
 
 /// The longest body of a call.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-
-/// Who sent a request.
-#[derive(Clone, Copy, Debug)]
-pub struct Client {
-    /// Its address.
-    pub peer: Option<SocketAddr>,
-    /// Whether the connection has TLS, so that the cookie may be kept to such connections.
-    pub is_tls: bool,
-}
 
 /// The console over the sessions of a process. Cheap to clone; clones share the logins.
 #[derive(Clone)]

@@ -1,5 +1,7 @@
 //! Rows of a result as pages of JSON, in bounded memory.
 
+use std::sync::Arc;
+
 use saltwing::{ResultColumn, Row, Rows, SqlType, Value as Cell, text};
 use serde_json::{Value, json};
 
@@ -11,6 +13,8 @@ const VALUE_CHARS_MAX: usize = 20_000;
 /// A result with rows that are left.
 pub(crate) struct OpenResult {
     pub(crate) rows: Rows,
+    /// The statement.
+    pub(crate) text: Arc<str>,
     /// The first row of the next page.
     next: Option<Row>,
 }
@@ -30,8 +34,8 @@ pub(crate) struct Page {
 
 impl OpenResult {
     /// No row is read yet.
-    pub(crate) fn new(rows: Rows) -> Self {
-        Self { rows, next: None }
+    pub(crate) fn new(rows: Rows, text: Arc<str>) -> Self {
+        Self { rows, text, next: None }
     }
 
     /// At most `rows_max` further rows, and none after their values have `bytes_max` bytes.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::body::Body;
 use crate::error::ConsoleError;
 use crate::execution;
+use crate::failed::Failed;
 use crate::login::Login;
 use crate::result_page::{self, PAGE_BYTES_MAX};
 use crate::run::Run;
@@ -73,7 +74,13 @@ pub(crate) async fn more(login: &Login, body: &Body) -> Result<Value, ConsoleErr
         run.state.lock().open = Open::Nothing;
         return Err(ConsoleError::NoResult);
     };
-    let page = open.page(run.rows_max, PAGE_BYTES_MAX).await?;
+    let mut running = login.session.session().begin(open.text.clone());
+    let page = tokio::select! {
+        page = open.page(run.rows_max, PAGE_BYTES_MAX) => page.map_err(Failed::from),
+        () = running.cancelled() => Err(Failed::Cancelled),
+    };
+    let page = page.inspect_err(|failed| running.fail(failed.sqlstate()))?;
+    running.add_rows(page.rows.len() as u64);
     let has_more = page.has_more;
     let described = result_page::described(page, open.rows.notices(), open.rows.stats().keys_read);
     let left = if has_more { Open::Result(open) } else { Open::Nothing };

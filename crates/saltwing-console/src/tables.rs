@@ -22,8 +22,10 @@ const INDEXES: &str =
 /// The library's.
 pub(crate) async fn list(login: &Login) -> Result<Value, ConsoleError> {
     let connection = &login.session.catalog;
-    let tables = records(connection, TABLES).await?;
-    let indexes = records(connection, INDEXES).await?;
+    let mut tables = records(connection, TABLES).await?;
+    let mut indexes = records(connection, INDEXES).await?;
+    tables.iter_mut().for_each(|table| name_relation(table, None));
+    indexes.iter_mut().for_each(|index| name_relation(index, index_name(index)));
     let storage = permitted(records(connection, "SHOW STORAGE").await)?;
     Ok(json!({ "tables": tables, "indexes": indexes, "storage": storage }))
 }
@@ -47,6 +49,19 @@ pub(crate) async fn table(login: &Login, body: &Body) -> Result<Value, ConsoleEr
         ),
     };
     Ok(json!({ "name": name, "described": described, "create": statements, "indexes": indexes, "storage": storage }))
+}
+
+/// The name of the index that a record is of.
+fn index_name(record: &Record) -> Option<String> {
+    Some(record.get("index_name")?.as_str()?.to_owned())
+}
+
+/// Adds the name of the table, or of its index, as statements and the heat map write it.
+fn name_relation(record: &mut Record, index: Option<String>) {
+    let text = |name: &str| record.get(name).and_then(Value::as_str);
+    let table = quoted(text("table_schema"), text("table_name").unwrap_or_default());
+    let name = index.map_or_else(|| table.clone(), |index| format!("{table}.{}", quote_name(&index)));
+    record.insert("relation".to_owned(), name.into());
 }
 
 async fn of_table(connection: &Connection, show: &str, name: &str) -> Result<Option<Vec<Record>>, Error> {

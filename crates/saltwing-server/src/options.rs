@@ -39,7 +39,7 @@ pub struct ListenOptions {
     #[arg(long, value_name = "PORT", default_value_t = Self::default().avatica_port)]
     pub avatica_port: Port,
 
-    /// The port of health and metrics
+    /// The port of the console, of health and of metrics
     #[arg(long, value_name = "PORT", default_value_t = Self::default().http_port)]
     pub http_port: Port,
 

@@ -86,16 +86,7 @@ impl Arrival {
         }
         let secret = secret()?;
         let shared = registry.enlist(|id| {
-            Arc::new(Shared::new(
-                id,
-                secret,
-                &connection,
-                self.protocol,
-                self.peer,
-                login.name(),
-                registry.limits.slow_statement,
-                registry.log.clone(),
-            ))
+            Arc::new(Shared::new(id, secret, &connection, self.protocol, self.peer, login.name(), registry.log.clone()))
         });
         // A phase that came meanwhile has not seen this session.
         if *registry.phase.borrow() == Phase::Cancelling {

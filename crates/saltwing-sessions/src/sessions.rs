@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Place, Registry};
 use crate::session_info::SessionInfo;
 use crate::shared::{Shared, shown};
-use crate::statement_log::EndedStatement;
+use crate::statement_log::{EndedStatement, StatementLog};
 
 /// The sessions of a process over one database. Cheap to clone.
 #[derive(Clone)]
@@ -27,6 +27,7 @@ pub struct Sessions(pub(crate) Arc<Registry>);
 impl Sessions {
     /// No sessions yet.
     pub fn new(database: Database, limits: Limits) -> Self {
+        let log = Arc::new(StatementLog::new(limits.slow_statement));
         Self(Arc::new(Registry {
             database,
             limits,
@@ -37,7 +38,7 @@ impl Sessions {
             next_id: AtomicU32::new(1),
             failed_logins: FailedLogins::default(),
             requires_users: AtomicBool::new(false),
-            log: Arc::default(),
+            log,
         }))
     }
 

@@ -1,6 +1,7 @@
 //! The state of one session that other tasks see, and its running statement.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -39,7 +40,6 @@ pub(crate) struct Shared {
     pub(crate) user: Arc<str>,
     pub(crate) log: Arc<StatementLog>,
     pub(crate) since: SystemTime,
-    pub(crate) slow: Option<Duration>,
     pub(crate) state: Mutex<State>,
 }
 
@@ -67,11 +67,10 @@ impl Shared {
         protocol: Protocol,
         peer: Option<SocketAddr>,
         user: &str,
-        slow: Option<Duration>,
         log: Arc<StatementLog>,
     ) -> Self {
         let (interrupt, user, since) = (connection.interrupt_handle(), user.into(), SystemTime::now());
-        Self { id, secret, interrupt, protocol, peer, user, log, since, slow, state: Mutex::default() }
+        Self { id, secret, interrupt, protocol, peer, user, log, since, state: Mutex::default() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -164,6 +163,25 @@ impl RunningStatement {
         self.token.cancelled().await;
     }
 
+    /// Waits for a call of the library that runs it. If the statement is cancelled, the call is interrupted, and still tells its outcome: a write may have been committed.
+    pub async fn outcome<T>(&self, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        tokio::select! {
+            biased;
+            value = &mut call => return value,
+            () = self.cancelled() => {}
+        }
+        loop {
+            // An interrupt that came before the library had begun the statement stopped nothing.
+            self.cancel();
+            tokio::select! {
+                biased;
+                value = &mut call => return value,
+                () = tokio::time::sleep(Duration::from_millis(10)) => {}
+            }
+        }
+    }
+
     /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.token.is_cancelled()
@@ -219,9 +237,8 @@ impl Drop for RunningStatement {
         metrics::counter!("saltwing_server_statements_total", "protocol" => protocol, "outcome" => outcome)
             .increment(1);
         metrics::histogram!("saltwing_server_statement_seconds", "protocol" => protocol).record(took.as_secs_f64());
-        let is_slow = self.shared.slow.is_some_and(|slow| took >= slow);
-        self.shared.log.note(self.ended(took), is_slow);
-        if is_slow {
+        self.shared.log.note(self.ended(took));
+        if self.shared.log.is_slow(took) {
             let (session, user, rows) = (self.shared.id, &*self.shared.user, self.rows);
             let (seconds, sql, sqlstate) = (took.as_secs_f64(), shown(&self.text), self.sqlstate.as_deref());
             tracing::warn!(target: "saltwing::server", session, protocol, user, seconds, rows, sqlstate, sql, "slow statement");

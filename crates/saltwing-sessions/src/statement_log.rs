@@ -33,16 +33,26 @@ pub struct EndedStatement {
 }
 
 /// The last statements, and the last slow ones, which others do not drive out.
-#[derive(Default)]
 pub(crate) struct StatementLog {
+    slow_from: Option<Duration>,
     recent: Mutex<VecDeque<EndedStatement>>,
     slow: Mutex<VecDeque<EndedStatement>>,
 }
 
 impl StatementLog {
+    /// No statement yet. Those that take `slow_from` or more are slow.
+    pub(crate) fn new(slow_from: Option<Duration>) -> Self {
+        Self { slow_from, recent: Mutex::default(), slow: Mutex::default() }
+    }
+
+    /// Whether a statement that took as long is slow.
+    pub(crate) fn is_slow(&self, took: Duration) -> bool {
+        self.slow_from.is_some_and(|slow_from| took >= slow_from)
+    }
+
     /// Notes the end of a statement.
-    pub(crate) fn note(&self, statement: EndedStatement, is_slow: bool) {
-        if is_slow {
+    pub(crate) fn note(&self, statement: EndedStatement) {
+        if self.is_slow(statement.took) {
             push(&self.slow, statement.clone());
         }
         push(&self.recent, statement);
@@ -82,7 +92,7 @@ mod tests {
             user: "ann".into(),
             text: "SELECT 1".into(),
             ended: SystemTime::now(),
-            took: Duration::ZERO,
+            took: Duration::from_secs(if number == 0 { 1 } else { 0 }),
             rows: number,
             sqlstate: None,
         }
@@ -90,9 +100,8 @@ mod tests {
 
     #[test]
     fn the_number_is_bounded_and_slow_ones_stay() {
-        let log = StatementLog::default();
-        log.note(statement(0), true);
-        (1..=KEPT_MAX as u64).for_each(|number| log.note(statement(number), false));
+        let log = StatementLog::new(Some(Duration::from_secs(1)));
+        (0..=KEPT_MAX as u64).for_each(|number| log.note(statement(number)));
         let rows = |list: Vec<EndedStatement>| list.iter().map(|it| it.rows).collect::<Vec<_>>();
         let recent = rows(log.recent());
         assert_eq!((recent.len(), recent[0], recent[KEPT_MAX - 1]), (KEPT_MAX, KEPT_MAX as u64, 1));

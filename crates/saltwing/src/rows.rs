@@ -165,10 +165,10 @@ impl ArrowRows {
         move || context.iter().for_each(ScanContext::cancel)
     }
 
-    /// A function that tells how many rows the statement has scanned so far, from any thread.
-    pub fn progress(&self) -> impl Fn() -> u64 + Send + Sync + use<> {
-        let context = self.running.as_ref().map(|running| running.context.clone());
-        move || context.as_ref().map_or(0, ScanContext::rows_scanned)
+    /// A function that tells how many rows the statement has scanned so far, from any thread; `None` for a result that is complete already, such as that of a lookup.
+    pub fn progress(&self) -> Option<impl Fn() -> u64 + Send + Sync + use<>> {
+        let context = self.running.as_ref()?.context.clone();
+        Some(move || context.rows_scanned())
     }
 }
 

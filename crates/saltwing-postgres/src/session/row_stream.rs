@@ -1,7 +1,6 @@
 //! The rows of a result, on their way to the client.
 
-use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{BufMut, BytesMut};
 use pgwire::messages::data::{FieldDescription, RowDescription};
@@ -151,24 +150,7 @@ pub(super) async fn supervise<T>(
     running: &RunningStatement,
     step: impl Future<Output = T>,
 ) -> Result<T, Failure> {
-    let supervised = async {
-        let mut step = pin!(step);
-        tokio::select! {
-            biased;
-            value = &mut step => return value,
-            () = running.cancelled() => {}
-        }
-        loop {
-            // An interrupt that came before the library had begun the statement stopped nothing.
-            running.cancel();
-            tokio::select! {
-                biased;
-                value = &mut step => return value,
-                () = tokio::time::sleep(Duration::from_millis(10)) => {}
-            }
-        }
-    };
-    Ok(wire.while_connected(supervised).await?)
+    Ok(wire.while_connected(running.outcome(step)).await?)
 }
 
 /// Waits for a step of a statement that only reads: if the statement is cancelled, the step is given up.

@@ -106,6 +106,9 @@ impl PostgresSession {
         };
         match response {
             Ok(Response::Rows(rows)) => {
+                if let Some(progress) = rows.progress() {
+                    running.report_progress(progress);
+                }
                 let rows = rows.into_rows();
                 Ok(Outcome::Rows(Box::new(OpenRows { rows, running, tag: properties.tag, deadline, sent: 0 })))
             }

@@ -163,6 +163,26 @@ fn plans_have_ranges_and_the_ends_of_the_keys() {
 }
 
 #[test]
+fn heat_and_refusals_are_calls() {
+    let running = with_log(free_ports(), "CREATE INDEX \"By Up\" ON log (up)");
+    let browser = Browser::of_owner(&running);
+    browser.run("SELECT up FROM log WHERE host = 'a' AND ts = 1");
+    let heat = browser.call("heat", "{\"relation\":\"log\",\"spans\":8,\"slots\":10,\"seconds\":60}");
+    assert_eq!(heat.status, 200, "{heat:?}");
+    contains(&heat.body, "\"key_columns\":[\"host\",\"ts\"]");
+    contains(&browser.call("tables", "{}").body, r#""relation":"log.\"By Up\"""#);
+    let of_index = browser.call("heat", r#"{"relation":"log.\"By Up\""}"#);
+    assert_eq!(of_index.status, 200, "{of_index:?}");
+    assert_eq!(browser.call("heat", "{\"relation\":\"nothing\"}").status, 422);
+    browser.run("SELECT ts FROM many WHERE k + 1 = 7; SELECT host FROM log WHERE ts = 7");
+    browser.run("SELECT host FROM log WHERE ts = 8");
+    let refusals = browser.call("refusals", "{}").body;
+    for part in ["\"tables\":[\"log\"]", "SELECT host FROM log WHERE ts = ?", "CREATE INDEX log_ts ON log (ts)"] {
+        contains(&refusals, part);
+    }
+}
+
+#[test]
 fn tables_have_keys_indexes_and_storage() {
     let running = with_log(
         free_ports(),

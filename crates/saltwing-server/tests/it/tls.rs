@@ -100,6 +100,16 @@ fn http_is_encrypted_if_there_is_a_certificate() {
     }
 }
 
+/// The console's cookie never goes over a connection without TLS then.
+#[test]
+fn the_cookie_of_a_login_is_kept_to_tls() {
+    let running = Files::new("first").start();
+    let mut stream = tls(address(&running, Protocol::Http), "first", &[]).unwrap();
+    let head = "POST /api/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let answer = exchange(&mut stream, &format!("{head}Content-Length: 2\r\n\r\n{{}}"));
+    assert!(answer.status == 200 && answer.head.contains("; samesite=strict; secure"), "{answer:?}");
+}
+
 #[test]
 fn only_postgres_goes_without_tls_if_the_options_say_so() {
     let mut options = Files::new("first").options();
