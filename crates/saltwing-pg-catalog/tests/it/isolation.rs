@@ -30,7 +30,7 @@ const LISTS: [&str; 26] = [
     "SELECT * FROM pg_tables",
     "SELECT * FROM pg_views",
     "SELECT * FROM pg_sequences",
-    "SELECT * FROM pg_description",
+    "SELECT * FROM pg_description WHERE classoid <> 1255",
     "SELECT * FROM pg_namespace",
     "SELECT * FROM pg_roles",
     "SELECT * FROM pg_user",
