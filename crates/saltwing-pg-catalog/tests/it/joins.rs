@@ -121,7 +121,7 @@ fn default_of(ty: &str) -> &'static str {
     match ty {
         "BIGINT" | "INTEGER" | "SMALLINT" => " DEFAULT 7",
         "DECIMAL(10,2)" => " DEFAULT 1.5",
-        "VARCHAR" | "VARCHAR(7)" | "CHAR(3)" => " DEFAULT 'it''s'",
+        "VARCHAR" | "VARCHAR(7)" | "CHAR(3)" => " DEFAULT 'x''y'",
         "BOOLEAN" => " DEFAULT true",
         _ => "",
     }
