@@ -332,6 +332,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub struct Index {
     def: IndexDef,
+    table: Arc<TableName>,
     entries: Arc<Table>,
     columns: Vec<usize>,
     key_columns: Vec<usize>,
@@ -368,6 +369,7 @@ impl Index {
             codec: Arc::new(codec(&key)?),
             rows,
             key,
+            table: Arc::new(def.name.clone()),
             def: index.clone(),
         })
     }
@@ -375,6 +377,11 @@ impl Index {
     /// The definition.
     pub fn def(&self) -> &IndexDef {
         &self.def
+    }
+
+    /// The name of the table that it indexes.
+    pub fn table_name(&self) -> &TableName {
+        &self.table
     }
 
     /// The table of its entries.

@@ -11,7 +11,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use saltwing_types::{Expr, Span, SqlType, TableName, Value, ViewDef, typing};
+use saltwing_types::{Expr, ObjectId, Span, SqlType, TableName, Value, ViewDef, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::row_count::RowCount;
@@ -57,7 +57,15 @@ impl RootQuery {
                     && let Some(place) = output.column.index.checked_sub(scan.first_column)
                     && let Some(column) = scan.table.def().columns.get(place)
                 {
-                    origin = Some(ColumnOrigin { table: scan.table.def().name.clone(), column: column.name.clone() });
+                    let def = scan.table.def();
+                    let before = def.columns.iter().take(place).filter(|column| !column.hidden).count();
+                    let position = i16::try_from(before).ok().and_then(|before| before.checked_add(1));
+                    origin = Some(ColumnOrigin {
+                        table: def.name.clone(),
+                        column: column.name.clone(),
+                        table_id: def.object_id,
+                        position: position.filter(|_| !column.hidden),
+                    });
                 }
             });
             origin
@@ -90,6 +98,10 @@ pub struct ColumnOrigin {
     pub table: TableName,
     /// The column.
     pub column: String,
+    /// The number of the table: `object_id` of `information_schema.tables`. [`ObjectId::NEW`] of a table that the catalog does not store.
+    pub table_id: ObjectId,
+    /// The place of the column, from 1: its `ordinal_position`. `None` of a hidden column.
+    pub position: Option<i16>,
 }
 
 /// A subquery of one value that names nothing around it.

@@ -26,12 +26,16 @@ pub enum ExecError {
     DuplicateKey {
         /// Table.
         table: String,
+        /// The name of the key's constraint, if it was given one.
+        constraint: Option<String>,
         /// Its values as SQL text.
         key: String,
     },
     /// Two rows with one value of a unique index.
     #[error("the rows ({}) and ({}) have one value of the unique index {index}: {value}", .keys[0], .keys[1])]
     NotUnique {
+        /// The table.
+        table: String,
         /// The index.
         index: String,
         /// The values of its parts as SQL text.

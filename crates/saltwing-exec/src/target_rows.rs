@@ -13,9 +13,9 @@ use saltwing_types::{SqlType, Value, text};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
-use crate::row_values::{key_text, row_of_batch};
+use crate::row_values::row_of_batch;
 use crate::transaction::Attempt;
-use crate::write::{put_dynamic, put_time_of_write};
+use crate::write::{duplicate_key, put_dynamic, put_time_of_write};
 
 /// How often a statement's query may give the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,8 +213,7 @@ impl MovedRows {
         for (key, row) in &self.rows {
             let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
             if !is_free || !taken.insert(key) {
-                let (table, key) = (table.def().name.to_string(), key_text(table, row));
-                return Err(ExecError::DuplicateKey { table, key });
+                return Err(duplicate_key(table, row));
             }
             attempt.apply(table, RowChange::put(row), None)?;
         }

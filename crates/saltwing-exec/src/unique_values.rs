@@ -148,5 +148,6 @@ fn not_unique(index: &Index, values: &[Value], rows: [&[Value]; 2]) -> ExecError
         });
         literals(&mut columns.collect::<Vec<_>>().into_iter())
     };
-    ExecError::NotUnique { index: index.def().name.clone(), value, keys: rows.map(key) }
+    let table = index.table_name().to_string();
+    ExecError::NotUnique { table, index: index.def().name.clone(), value, keys: rows.map(key) }
 }

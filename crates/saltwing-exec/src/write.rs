@@ -272,8 +272,10 @@ impl<'s, 't> RowSink<'s, 't> {
     }
 }
 
-fn duplicate_key(table: &Table, row: &[Value]) -> ExecError {
-    ExecError::DuplicateKey { table: table.def().name.to_string(), key: key_text(table, row) }
+/// The error of a row whose key is that of another one.
+pub(crate) fn duplicate_key(table: &Table, row: &[Value]) -> ExecError {
+    let def = table.def();
+    ExecError::DuplicateKey { table: def.name.to_string(), constraint: def.key_name.clone(), key: key_text(table, row) }
 }
 
 /// The first of the hidden row ids of this many rows, if the table has them.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing::{Connection, Database};
+use saltwing::{Connection, Database, ObjectId};
 
 use crate::concern::{Concern, concern, names_sizes};
+use crate::definitions::{key_name, object_oid};
 use crate::relation_database::{Login, RelationDatabase};
 use crate::translation::{Translated, translate, with_session_values};
 use crate::{CatalogError, SessionFacts, SettingChange};
@@ -32,8 +33,8 @@ pub struct CatalogQuery {
     /// The query.
     pub sql: String,
     /// For each column the label that the client expects, and the OID of its type where it differs from that of the value's own type: of
-    /// numbers of objects (26), `name` (19), `"char"` (18), `text` (25), transaction numbers (28), vectors (22, 30) and arrays of these. Names
-    /// of objects (`regclass` ..) come as `text`. Empty for a query over other tables, whose columns have their own labels and types.
+    /// numbers of objects (26), `name` (19), `"char"` (18), `text` (25), transaction numbers (28), vectors (22, 30) and arrays of these, instants
+    /// of UTC (1184). Names of objects (`regclass` ..) come as `text`. Empty for a query over other tables, whose columns have their own labels and types.
     pub columns: Vec<(String, Option<u32>)>,
     /// The OIDs of the types to which the query casts its parameters, by their numbers from 1: numbers of objects and their arrays are integers in
     /// `sql`, and drivers expect `oid` and `oid[]`.
@@ -72,6 +73,17 @@ impl PgCatalog {
     /// The catalog of a database.
     pub fn new(database: &Database) -> Self {
         Self { shared: Arc::new(Kept { database: database.clone(), users: Mutex::default() }) }
+    }
+
+    /// The OID of the relation with this number in the library's catalog, by which result columns name their table; `None` of a relation that the
+    /// catalog does not list.
+    pub fn relation_oid(table: ObjectId) -> Option<u32> {
+        object_oid(i64::from(table.0)).ok().filter(|_| table != ObjectId::NEW)
+    }
+
+    /// The name that the catalog has for the constraint of a table's primary key, of the name that it was given: without one `t_pkey`.
+    pub fn key_constraint(table: &str, given: Option<&str>) -> String {
+        key_name(table, given)
     }
 
     /// Whether a text is a query for PostgreSQL's catalog: one that names relations, types or functions of it, or functions of the session. Such

@@ -13,6 +13,7 @@
 //! * The memory database has no files and none of the database's rows. A rewritten query names relations of the catalog alone.
 //! * Relations stay while the definitions do ([`saltwing::Database::definitions_version`]); all sessions of a user share them.
 //! * OIDs follow from the numbers of objects, so they stay over restarts.
+//! * Relations are a user's, and temporary tables are a session's: the catalog does not list them.
 //!
 //! | module | has |
 //! |---|---|

@@ -2,6 +2,7 @@
 
 use pgwire::error::ErrorInfo;
 use saltwing::{ErrorCode, Span};
+use saltwing_pg_catalog::PgCatalog;
 use saltwing_sessions::Refusal;
 
 use crate::values::WireError;
@@ -19,7 +20,7 @@ pub(crate) fn fields(severity: &str, code: &str, message: String) -> Box<ErrorIn
 
 /// The fields of an error of a statement. `position` is that of [`position_in`].
 ///
-/// The help is the hint, and the key of the row is the detail. The name of a constraint is in the text alone.
+/// The help is the hint, and the key of the row is the detail. A unique index counts as a constraint, as in PostgreSQL.
 pub(crate) fn error_info(error: &saltwing::Error, position: Option<u32>) -> Box<ErrorInfo> {
     let mut info = fields(ERROR, error.sqlstate(), error.to_string());
     add_subject(&mut info, error);
@@ -41,6 +42,11 @@ fn add_subject(info: &mut ErrorInfo, error: &saltwing::Error) {
         info.table = Some(table.to_owned());
     }
     info.column = error.column().map(str::to_owned);
+    info.constraint = match (error.code(), &info.table, error.key()) {
+        // Of the primary key.
+        (ErrorCode::DuplicateKey, Some(table), Some(_)) => Some(PgCatalog::key_constraint(table, error.constraint())),
+        _ => error.constraint().map(str::to_owned),
+    };
 }
 
 /// The fields of an error of a value: of a parameter, or of a row.
@@ -120,11 +126,26 @@ mod tests {
         assert_eq!((info.code.as_str(), info.detail.as_deref()), ("23505", Some("Key ('it''s', 7) already exists.")));
         assert_eq!((info.schema.as_deref(), info.table.as_deref()), (Some("s"), Some("t")));
         assert_eq!(info.hint.as_deref(), Some("UPSERT replaces a row that is there"));
+        assert_eq!(info.constraint.as_deref(), Some("t_pkey"));
         let info = run("INSERT INTO s.t VALUES ('x', 1, 0)");
         assert_eq!((info.code.as_str(), info.detail.as_deref()), ("23514", Some("Failing row has the key ('x', 1).")));
+        assert_eq!((info.table.as_deref(), info.constraint.as_deref()), (Some("t"), Some("t_c_check")));
         let info = run("UPSERT INTO s.t (a, b) VALUES ('x', NULL)");
         assert_eq!((info.code.as_str(), info.column.as_deref()), ("23502", Some("b")));
         assert_eq!((info.schema.as_deref(), info.table.as_deref(), info.detail), (Some("s"), Some("t"), None));
+        assert_eq!(info.constraint, None);
+    }
+
+    #[test]
+    fn an_error_of_a_unique_index_names_it() {
+        let table = "CREATE TABLE s.t (a BIGINT, b VARCHAR, CONSTRAINT own_name PRIMARY KEY (a))";
+        let created =
+            ["CREATE SCHEMA s", table, "CREATE UNIQUE INDEX t_b ON s.t (b)", "INSERT INTO s.t VALUES (1, 'x')"];
+        let run = |last| info_of(&[&created[..], &[last]].concat());
+        let names =
+            |info: Box<ErrorInfo>| [info.code, info.schema.unwrap(), info.table.unwrap(), info.constraint.unwrap()];
+        assert_eq!(names(run("INSERT INTO s.t VALUES (2, 'x')")), ["23505", "s", "t", "t_b"]);
+        assert_eq!(names(run("INSERT INTO s.t VALUES (1, 'y')")), ["23505", "s", "t", "own_name"]);
     }
 
     #[test]

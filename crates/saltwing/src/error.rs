@@ -225,6 +225,12 @@ impl Error {
         self.0.subject.key.as_deref()
     }
 
+    /// The constraint or the unique index that a row breaks, without its table. `None` for a primary key without a name of its own, and for NOT
+    /// NULL.
+    pub fn constraint(&self) -> Option<&str> {
+        self.0.subject.constraint.as_deref()
+    }
+
     /// The kind of the error of a file, a pipe or a device, if one is the cause: a COPY to a pipe whose reader has left is `BrokenPipe`.
     pub fn io_kind(&self) -> Option<io::ErrorKind> {
         self.0.io_kind

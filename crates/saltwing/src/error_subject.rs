@@ -12,6 +12,8 @@ pub(crate) struct Subject {
     /// The column, without its table.
     pub(crate) column: Option<String>,
     pub(crate) key: Option<String>,
+    /// The constraint or the unique index that a row breaks.
+    pub(crate) constraint: Option<String>,
 }
 
 impl Subject {
@@ -74,9 +76,13 @@ impl Subject {
     pub(crate) fn of_exec(error: &ExecError) -> Self {
         match error {
             ExecError::Value { column, .. } => Self::qualified(column.as_deref()),
-            ExecError::DuplicateKey { table, key, .. } | ExecError::Check { table, key, .. } => {
-                Self::of_row(table, key)
+            ExecError::DuplicateKey { table, key, constraint } => {
+                Self { constraint: constraint.clone(), ..Self::of_row(table, key) }
             }
+            ExecError::Check { table, key, constraint } => {
+                Self { constraint: Some(constraint.clone()), ..Self::of_row(table, key) }
+            }
+            ExecError::NotUnique { table, index, .. } => Self { constraint: Some(index.clone()), ..Self::table(table) },
             _ => Self::default(),
         }
     }

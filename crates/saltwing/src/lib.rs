@@ -192,7 +192,7 @@ pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, s
 pub use saltwing_types::function::Volatility;
 pub use saltwing_types::value::Timestamp;
 pub use saltwing_types::{
-    Decimal, ErrorCode, Interval, Position, ScramVerifier, Span, SqlType, TableName, Value, parse_bytes, text,
+    Decimal, ErrorCode, Interval, ObjectId, Position, ScramVerifier, Span, SqlType, TableName, Value, parse_bytes, text,
 };
 #[doc(hidden)] // for the shell
 pub use saltwing_types::{dynamic, suggest};

@@ -18,13 +18,13 @@ pub(super) static RELATIONS: &[Entry] = &[
     )
     .listing(|definitions, relations| Ok(attributes(definitions, relations)?.iter().map(Attribute::row).collect())),
     Entry::table("pg_attrdef", 2604, "oid oid, adrelid oid, adnum int2, adbin pg_node_tree", |definitions| {
-        let row = |it: Default<'_>| row![it.oid, it.table.oid, it.column.number, it.text];
+        let row = |it: ColumnDefault<'_>| row![it.oid, it.table.oid, it.column.number, it.text];
         Ok(defaults(definitions)?.into_iter().map(row).collect())
     }),
 ];
 
 /// A row of `pg_attrdef`.
-pub(super) struct Default<'a> {
+pub(super) struct ColumnDefault<'a> {
     pub(super) oid: u32,
     pub(super) table: &'a Table,
     pub(super) column: &'a Column,
@@ -35,14 +35,15 @@ pub(super) struct Default<'a> {
 ///
 /// # Errors
 /// [`CatalogError::NoOid`].
-pub(super) fn defaults(definitions: &Definitions) -> Result<Vec<Default<'_>>, CatalogError> {
+pub(super) fn defaults(definitions: &Definitions) -> Result<Vec<ColumnDefault<'_>>, CatalogError> {
     let mut oids = PartOids::of_defaults();
-    let columns = definitions.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
-    let texts = columns.filter_map(|(table, column)| Some((table, column, default_text(column)?)));
     let mut defaults = Vec::new();
-    for (table, column, text) in texts {
-        let place = usize::try_from(column.number).unwrap_or(0);
-        defaults.push(Default { oid: oids.next(table.oid, place)?, table, column, text });
+    for table in &definitions.tables {
+        for (place, column) in table.columns.iter().enumerate() {
+            if let Some(text) = default_text(column) {
+                defaults.push(ColumnDefault { oid: oids.next(table.oid, place)?, table, column, text });
+            }
+        }
     }
     Ok(defaults)
 }

@@ -122,6 +122,15 @@ pub(super) fn object_texts(expr: Expr, from: &Type) -> Result<Expr, CatalogError
     Ok(call("string_to_array", vec![names, text("\u{1f}")]))
 }
 
+/// The library's whole numbers have 64 bits; those of literals and sums have 32 in PostgreSQL.
+pub(super) fn in_its_width(expr: Expr, ty: &Type) -> Expr {
+    let is_column = matches!(&expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+    match ty {
+        Type::Of(PgType::INT4) if !is_column => cast(expr, engine_type(PgType::INT4)),
+        _ => expr,
+    }
+}
+
 /// Whether the library keeps values of the type as texts, too.
 fn engine_is_text(ty: PgType) -> bool {
     matches!(engine_type(ty), DataType::Varchar(_))

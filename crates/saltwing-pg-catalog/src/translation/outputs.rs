@@ -44,6 +44,7 @@ pub(super) fn wire_type(ty: &Type) -> Option<u32> {
     match ty.0 {
         // `"char"`, `name`, vectors, `text`, numbers of objects and transactions, arrays of these.
         18 | 19 | 22 | 25 | 26 | 28 | 30 | 1002 | 1003 | 1009 | 1028 => Some(ty.0),
+        1184 => Some(ty.0),
         // Lists of rights are texts in all but name.
         1034 => Some(1009),
         1042 | 1043 => Some(PgType::VARCHAR.0),

@@ -4,8 +4,8 @@ use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, NamedWindowExpr, OrderBy, Select, SelectItem, SelectItemQualifiedWildcardKind,
 };
 
-use super::build::{cast, folded, name};
-use super::casts::engine_type;
+use super::build::{folded, name};
+use super::casts::in_its_width;
 use super::expansion::Expansion;
 use super::labels::label;
 use super::outputs::for_client;
@@ -13,7 +13,6 @@ use super::queries::{Place, nulls_as_in_postgres, order_keys};
 use super::scope::{Output, Scope, Source, Type};
 use super::translator::{Translator, not_supported};
 use crate::CatalogError;
-use crate::pg_type::PgType;
 
 impl Translator<'_> {
     pub(super) fn select(
@@ -184,15 +183,6 @@ pub(super) fn without_brackets(expr: Expr) -> Expr {
     match expr {
         Expr::Nested(inner) => without_brackets(*inner),
         other => other,
-    }
-}
-
-/// The library's whole numbers have 64 bits; those of literals and sums have 32 in PostgreSQL.
-fn in_its_width(expr: Expr, ty: &Type) -> Expr {
-    let is_column = matches!(&expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    match ty {
-        Type::Of(PgType::INT4) if !is_column => cast(expr, engine_type(PgType::INT4)),
-        _ => expr,
     }
 }
 

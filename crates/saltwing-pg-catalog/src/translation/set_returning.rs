@@ -16,7 +16,8 @@ use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, Query, 
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::build::{alias, alias_column, binary, call, column, folded, folded_all, int, nested, table_factor};
+use super::build::{alias, alias_column, binary, call, cast, column, folded, folded_all, int, nested, table_factor};
+use super::casts::{engine_type, in_its_width};
 use super::expansion::{INTERNAL, table_name};
 use super::from::{RowsCall, outputs_of};
 use super::queries::rename;
@@ -93,11 +94,14 @@ impl Translator<'_> {
             (Type::Record(fields), Expr::Tuple(values)) => {
                 (fields.into_iter().map(|(name, ty)| Output::new(&name, ty)).collect(), values)
             }
-            (ty, value) => (vec![Output::new(&source, ty)], vec![value]),
+            (ty, value) => {
+                let value = in_its_width(value, &ty);
+                (vec![Output::new(&source, ty)], vec![value])
+            }
         };
         if with_ordinality {
             columns.push(Output::new("ordinality", Type::Of(PgType::INT8)));
-            values.push(column(&numbers, "n"));
+            values.push(cast(column(&numbers, "n"), engine_type(PgType::INT8)));
         }
         rename(&mut columns, &names)?;
         let condition = binary(column(&numbers, "n"), BinaryOperator::LtEq, length);

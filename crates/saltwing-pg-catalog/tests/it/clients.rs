@@ -53,10 +53,19 @@ async fn answer(session: &Session<'_>, objects: &[(String, String)], case: &str)
     }
     let (sql, values) = parameters(&case);
     let answer = match session.ask_with(&sql, values).await {
-        Ok(answer) => answer.lines(ROWS_MAX),
+        Ok(answer) if is_ordered(&sql) => answer.lines(ROWS_MAX),
+        Ok(mut answer) => {
+            answer.rows.sort();
+            answer.lines(ROWS_MAX)
+        }
         Err(error) => format!("error: {error}"),
     };
     shown(&answer, objects)
+}
+
+/// Whether a query says in which order its rows come. The rows of others are sorted here.
+fn is_ordered(sql: &str) -> bool {
+    sql.to_ascii_lowercase().contains("order by")
 }
 
 /// An answer with the names of objects for their OIDs.

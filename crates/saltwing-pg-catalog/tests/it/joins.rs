@@ -98,9 +98,8 @@ impl Table {
         let mut parts: Vec<String> = columns
             .iter()
             .map(|column| column % self.columns.len())
-            .filter(|column| {
-                !TYPES[self.columns[*column].ty].ends_with(']') && TYPES[self.columns[*column].ty] != "JSON"
-            })
+            // Only the last part of a key may be bytes.
+            .filter(|column| !matches!(TYPES[self.columns[*column].ty], "VARCHAR[]" | "JSON" | "VARBINARY"))
             .map(|column| self.column(column, &self.columns[column]))
             .collect();
         parts.sort();
@@ -122,7 +121,7 @@ fn default_of(ty: &str) -> &'static str {
     match ty {
         "BIGINT" | "INTEGER" | "SMALLINT" => " DEFAULT 7",
         "DECIMAL(10,2)" => " DEFAULT 1.5",
-        "VARCHAR" | "VARCHAR(7)" | "CHAR(3)" => " DEFAULT 'it''s'",
+        "VARCHAR" | "VARCHAR(7)" | "CHAR(3)" => " DEFAULT 'x''y'",
         "BOOLEAN" => " DEFAULT true",
         _ => "",
     }

@@ -8,12 +8,17 @@ use saltwing::{SqlType, Timestamp, Value, ValueRef};
 use super::error::RowError;
 use super::format::{CopyFormat, CsvFormat, Forced, Header, TextFormat};
 use super::{NextRow, ReadColumn, RowReader, RowWriter, WrittenColumn};
+use crate::values::WireType;
 
 /// The columns of the tests.
 fn columns(types: &[SqlType]) -> (Vec<ReadColumn>, Vec<WrittenColumn>) {
     let name = |index: usize| char::from(b'a' + index as u8).to_string();
     let read = types.iter().enumerate().map(|(index, ty)| ReadColumn { name: name(index), ty: Some(*ty) });
-    let written = types.iter().enumerate().map(|(index, ty)| WrittenColumn { label: name(index), ty: *ty });
+    let written = types.iter().enumerate().map(|(index, ty)| WrittenColumn {
+        label: name(index),
+        ty: *ty,
+        oid: WireType::of(*ty).oid,
+    });
     (read.collect(), written.collect())
 }
 

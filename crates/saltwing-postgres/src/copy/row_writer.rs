@@ -13,7 +13,7 @@ use super::error::CopyError;
 use super::format::{CopyFormat, Header};
 use super::text_format;
 use crate::messages::error;
-use crate::values::{Format, WireError, encode};
+use crate::values::{Format, WireError, encode_as};
 
 /// A column that a COPY TO writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) struct WrittenColumn {
     pub(crate) label: String,
     /// Its type.
     pub(crate) ty: SqlType,
+    /// The OID of the type that it has for the client.
+    pub(crate) oid: u32,
 }
 
 /// Writes the rows of a COPY TO STDOUT as messages.
@@ -102,13 +104,13 @@ impl RowWriter {
                 put_binary_header(needs_header, out);
                 out.put_i16(*count);
                 for (index, column) in columns.iter().enumerate() {
-                    encode(&value(index)?, column.ty, Format::Binary, out).map_err(bad_value)?;
+                    encode_as(&value(index)?, column.ty, column.oid, Format::Binary, out).map_err(bad_value)?;
                 }
                 return Ok(());
             }
             for (index, (column, is_forced)) in columns.iter().zip(forced.iter()).enumerate() {
                 scratch.clear();
-                encode(&value(index)?, column.ty, Format::Text, scratch).map_err(bad_value)?;
+                encode_as(&value(index)?, column.ty, column.oid, Format::Text, scratch).map_err(bad_value)?;
                 put_text_field(encoded_text(scratch), format, (index, columns.len()), *is_forced, out);
             }
             out.put_u8(b'\n');

@@ -81,9 +81,7 @@ impl PostgresSession {
                 let prepared = supervise(&mut self.wire, &running, prepare).await?;
                 let prepared = prepared.map_err(|error| statement.failed(&error))?;
                 let parameters = parameters_of(&prepared, types);
-                let columns = prepared.description().columns.as_deref();
-                let columns =
-                    columns.map(|columns| ColumnForm::of_columns(columns, &vec![Format::Text; columns.len()]));
+                let columns = ColumnForm::of_description(prepared.description());
                 let kind = PreparedKind::Library { properties, statement: prepared, columns, catalog: None };
                 Ok(Prepared { statement: statement.clone(), kind, parameters })
             }

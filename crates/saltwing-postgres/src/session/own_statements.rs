@@ -292,7 +292,8 @@ const SHOW_ALL_COLUMNS: [&str; 3] = ["name", "setting", "description"];
 /// Columns of texts.
 fn text_columns(labels: &[&str]) -> Vec<ColumnForm> {
     let ty = SqlType::Varchar(None);
-    let column = |label: &&str| ColumnForm { label: (*label).to_owned(), ty, oid: 25, format: Format::Text };
+    let column =
+        |label: &&str| ColumnForm { label: (*label).to_owned(), ty, oid: 25, origin: (0, 0), format: Format::Text };
     labels.iter().map(column).collect()
 }
 

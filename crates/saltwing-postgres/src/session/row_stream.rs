@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use bytes::{BufMut, BytesMut};
 use pgwire::messages::data::{FieldDescription, RowDescription};
-use saltwing::{ResultColumn, Row, Rows, SqlType, ValueRef};
+use saltwing::{ColumnOrigin, Description, ResultColumn, Row, Rows, SqlType, TouchedObject, ValueRef};
+use saltwing_pg_catalog::PgCatalog;
 use saltwing_sessions::RunningStatement;
 
 use super::end::Failure;
@@ -12,7 +13,7 @@ use super::failures::cancelled;
 use crate::error_fields::{error_info, value_error_info};
 use crate::messages::error;
 use crate::ready::now;
-use crate::values::{Format, WireType, encode};
+use crate::values::{Format, WireType, encode_as, is_object_id};
 use crate::wire::Wire;
 
 /// Output that is sent before more rows are encoded.
@@ -25,6 +26,8 @@ pub(super) struct ColumnForm {
     pub(super) ty: SqlType,
     /// The type in the message to the client.
     pub(super) oid: u32,
+    /// The OID of the table and the number of its column that the values are copied from; zeros for others.
+    pub(super) origin: (u32, i16),
     pub(super) format: Format,
 }
 
@@ -36,15 +39,41 @@ impl ColumnForm {
             label: column.label.clone(),
             ty: column.ty,
             oid: WireType::of(column.ty).oid,
+            origin: (0, 0),
             format: *format,
         };
         typed.map(form).collect()
     }
 
-    /// Whether its binary form is an unsigned number of 32 bits: a column of PostgreSQL's catalog whose values are our 64-bit numbers.
-    fn is_object_id(&self) -> bool {
-        // oid and regproc; regclass, regtype, regnamespace, regrole.
-        matches!(self.oid, 26 | 24 | 2205 | 2206 | 4089 | 4096)
+    /// The columns of a prepared statement as texts, with the tables that they are from.
+    pub(super) fn of_description(description: &Description) -> Option<Vec<Self>> {
+        let columns = description.columns.as_deref()?;
+        let mut forms = Self::of_columns(columns, &vec![Format::Text; columns.len()]);
+        // The table behind a view is not the client's, which may have no right on it.
+        let is_named = |origin: &ColumnOrigin| {
+            description
+                .touches
+                .iter()
+                .any(|touch| touch.through.is_none() && touch.object == TouchedObject::Relation(origin.table.clone()))
+        };
+        for (form, origin) in forms.iter_mut().zip(&description.origins) {
+            let Some(origin) = origin.as_ref().filter(|origin| is_named(origin)) else { continue };
+            if let (Some(table), Some(column)) = (PgCatalog::relation_oid(origin.table_id), origin.position) {
+                form.origin = (table, column);
+            }
+        }
+        Some(forms)
+    }
+
+    /// The bytes of each value as PostgreSQL's types have them; negative for values of any length.
+    fn size(&self) -> i16 {
+        match self.oid {
+            oid if is_object_id(oid) => 4,
+            18 => 1,
+            19 => 64,
+            22 | 30 => -1,
+            _ => WireType::of(self.ty).size,
+        }
     }
 }
 
@@ -52,8 +81,9 @@ impl ColumnForm {
 pub(super) fn row_description(columns: &[ColumnForm]) -> RowDescription {
     let field = |column: &ColumnForm| {
         let own = WireType::of(column.ty);
-        let (size, modifier) = if own.oid == column.oid { (own.size, own.modifier) } else { (own.size, -1) };
-        FieldDescription::new(column.label.clone(), 0, 0, column.oid, size, modifier, column.format.code())
+        let modifier = if own.oid == column.oid { own.modifier } else { -1 };
+        let ((table, number), code) = (column.origin, column.format.code());
+        FieldDescription::new(column.label.clone(), table as i32, number, column.oid, column.size(), modifier, code)
     };
     RowDescription::new(columns.iter().map(field).collect())
 }
@@ -202,12 +232,5 @@ fn try_put_row(output: &mut BytesMut, row: &Row, columns: &[ColumnForm]) -> Resu
 }
 
 fn put_value(output: &mut BytesMut, value: &ValueRef<'_>, column: &ColumnForm) -> Result<(), Failure> {
-    if let (Format::Binary, true, ValueRef::Int(id)) = (column.format, column.is_object_id(), value)
-        && let Ok(id) = u32::try_from(*id)
-    {
-        output.put_i32(4);
-        output.put_u32(id);
-        return Ok(());
-    }
-    encode(value, column.ty, column.format, output).map_err(|error| value_error_info(&error).into())
+    encode_as(value, column.ty, column.oid, column.format, output).map_err(|error| value_error_info(&error).into())
 }

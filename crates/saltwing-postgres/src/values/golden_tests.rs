@@ -3,7 +3,8 @@
 use bytes::BytesMut;
 use saltwing::{Interval, SqlType, Timestamp, Value, ValueRef, text};
 
-use super::{Format, WireType, decode, encode};
+use super::encode::encode;
+use super::{Format, WireType, decode};
 
 /// The bytes of a value, without the length before them, which is checked.
 fn encoded(value: &Value, ty: SqlType, format: Format) -> Vec<u8> {

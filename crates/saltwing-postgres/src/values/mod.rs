@@ -24,6 +24,7 @@ mod array;
 mod array_reading;
 mod bytea;
 mod calendar;
+mod catalog_value;
 mod datetime;
 mod datetime_reading;
 mod decode;
@@ -42,8 +43,8 @@ mod golden_tests;
 #[cfg(test)]
 mod property_tests;
 
+pub(crate) use catalog_value::{encode_as, is_object_id};
 pub(crate) use decode::decode;
-pub(crate) use encode::encode;
 pub(crate) use error::WireError;
 pub(crate) use format::{Format, formats};
 pub(crate) use wire_type::{WireType, parameter_type};

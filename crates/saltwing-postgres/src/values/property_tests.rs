@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use saltwing::{Decimal, Interval, SqlType, Timestamp, Value, ValueRef};
 
 use super::calendar::CALENDAR_MS;
+use super::encode::encode;
 use super::pg_type::BaseType;
-use super::{Format, WireType, decode, encode, parameter_type};
+use super::{Format, WireType, decode, parameter_type};
 
 /// Every type that is no array and has values, with several lengths and precisions.
 const TYPES: [SqlType; 34] = [

@@ -1,5 +1,7 @@
 //! Queries for the catalog of PostgreSQL.
 
+use crate::copy::copy_out;
+use crate::raw::Raw;
 use crate::{Server, rows};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,4 +29,49 @@ async fn a_user_finds_what_it_sees() {
     let client = server.connect("user=ann password='correct horse'").await.unwrap();
     assert_eq!(rows(&client, "SELECT relname FROM pg_class WHERE relname IN ('t', 'u')").await, ["u"]);
     assert!(client.simple_query("SELECT * FROM pg_class, '/etc/passwd'").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_name_their_tables() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v DECIMAL(10,2)); CREATE VIEW w AS SELECT v FROM t WHERE k > 0");
+    server.run("CREATE TABLE u (x VARCHAR, k BIGINT PRIMARY KEY); UPSERT INTO t VALUES (1, 1.5)");
+    let client = server.client().await;
+    let oid = |name: &str| format!("SELECT '{name}'::regclass::oid");
+    let [t, u] =
+        [rows(&client, &oid("t")).await, rows(&client, &oid("u")).await].map(|rows| rows[0].parse::<u32>().unwrap());
+    let origins = async |sql: &str| -> Vec<(u32, i16)> {
+        let statement = client.prepare(sql).await.unwrap();
+        let columns = statement.columns().iter();
+        columns.map(|column| (column.table_oid().unwrap_or(0), column.column_id().unwrap_or(0))).collect()
+    };
+    assert_eq!(origins("SELECT v AS label, k + 1, k FROM t WHERE k = 1").await, [(t, 2), (0, 0), (t, 1)]);
+    assert_eq!(origins("SELECT * FROM t JOIN u ON t.k = u.k WHERE t.k = 1").await, [(t, 1), (t, 2), (u, 1), (u, 2)]);
+    // The table behind a view is not the client's.
+    assert_eq!(origins("SELECT v FROM w").await, [(0, 0)]);
+    assert_eq!(rows(&client, "SELECT v FROM t WHERE k = 1").await, ["1.50"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_of_the_catalog_have_their_forms() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (a BIGINT, b BIGINT, v VARCHAR, CONSTRAINT key PRIMARY KEY (a, b))");
+    let client = server.client().await;
+    let keys = "SELECT indkey FROM pg_index WHERE indrelid = 't'::regclass";
+    assert_eq!(rows(&client, keys).await, ["1 2"]);
+    let row = client.query_one(keys, &[]).await.unwrap();
+    assert_eq!(row.columns()[0].type_().name(), "int2vector");
+    let start = rows(&client, "SELECT pg_postmaster_start_time()").await;
+    assert!(start[0].ends_with("+00"), "{start:?}");
+    let oids = client
+        .query_one("SELECT array_agg(oid ORDER BY oid) FROM pg_class WHERE oid IN (1247, 1259)", &[])
+        .await
+        .unwrap();
+    assert_eq!(oids.get::<_, Vec<u32>>(0), [1247, 1259]);
+    // COPY has OIDs in 32 bits as well.
+    let mut raw = Raw::log_in(&server).await;
+    let copy = "COPY (SELECT oid FROM pg_class WHERE relname = 'pg_class') TO STDOUT (FORMAT binary)";
+    let (bytes, _) = copy_out(&mut raw, copy).await;
+    let row = [&1_i16.to_be_bytes()[..], &4_i32.to_be_bytes(), &1259_u32.to_be_bytes()].concat();
+    assert!(bytes.windows(row.len()).any(|window| window == row), "{bytes:?}");
 }

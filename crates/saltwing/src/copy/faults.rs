@@ -68,7 +68,8 @@ impl Faults<'_> {
             ),
             _ => Some(format!("ON ERROR SKIP leaves such {}s out and reports them", self.unit)),
         };
-        let subject = Subject { table: Some(self.table.clone()), column: fault.column.clone(), key: None };
+        let (table, column) = (Some(self.table.clone()), fault.column.clone());
+        let subject = Subject { table, column, ..Subject::default() };
         Error::new(fault.code, text).about(subject).with_help(fault.advice.clone().or_else(general))
     }
 

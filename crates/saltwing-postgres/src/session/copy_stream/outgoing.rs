@@ -6,7 +6,7 @@ use saltwing::Row;
 
 use super::super::end::Failure;
 use super::super::postgres_session::PostgresSession;
-use super::super::row_stream::{OpenRows, supervise, supervise_read};
+use super::super::row_stream::{ColumnForm, OpenRows, supervise, supervise_read};
 use super::super::run::{Outcome, tag};
 use super::super::statement::{Prepared, PreparedKind};
 use super::super::statement_text::StatementText;
@@ -15,6 +15,7 @@ use super::columns::{Column, columns_of};
 use crate::copy::{CopySource, CopyTable, CopyTo, RowWriter, WrittenColumn};
 use crate::error_fields::error_info;
 use crate::messages::{complete, error};
+use crate::values::WireType;
 use crate::wire::Wire;
 
 /// Output that is sent before more rows are encoded.
@@ -38,7 +39,10 @@ impl PostgresSession {
             };
         let columns = columns.unwrap_or_else(|| {
             let columns = open.rows.columns().iter();
-            columns.map(|column| WrittenColumn { label: column.label.clone(), ty: column.ty }).collect()
+            let oid = |ty| WireType::of(ty).oid;
+            columns
+                .map(|column| WrittenColumn { label: column.label.clone(), ty: column.ty, oid: oid(column.ty) })
+                .collect()
         });
         let writer = RowWriter::new(&copy.format, columns)?;
         let (count, code) = (writer.column_count(), writer.value_format().code());
@@ -87,8 +91,7 @@ fn written_columns(prepared: &Prepared) -> Result<Option<Vec<WrittenColumn>>, Fa
     if !prepared.parameters.is_empty() {
         return Err(error("42P02", "a query of COPY has no parameters").into());
     }
-    let column =
-        |column: &super::super::row_stream::ColumnForm| WrittenColumn { label: column.label.clone(), ty: column.ty };
+    let column = |column: &ColumnForm| WrittenColumn { label: column.label.clone(), ty: column.ty, oid: column.oid };
     Ok(columns.as_ref().map(|columns| columns.iter().map(column).collect()))
 }
 

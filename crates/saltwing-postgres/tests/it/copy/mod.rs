@@ -18,7 +18,7 @@ async fn copy_in(raw: &mut Raw, sql: &str, parts: &[&[u8]]) -> Vec<Message> {
 }
 
 /// Runs a COPY TO STDOUT; gives its bytes and all messages.
-async fn copy_out(raw: &mut Raw, sql: &str) -> (Vec<u8>, Vec<Message>) {
+pub(crate) async fn copy_out(raw: &mut Raw, sql: &str) -> (Vec<u8>, Vec<Message>) {
     raw.send(&[(b'Q', format!("{sql}\0").as_bytes())]).await;
     let messages = raw.until('Z').await;
     let bytes = messages.iter().filter(|(kind, _)| *kind == 'd').flat_map(|(_, body)| body.clone()).collect();
