@@ -133,9 +133,10 @@ fn spans(table: &Table, cuts: &[KeyPrefix]) -> Vec<HeatSpan> {
     let bound = |cut: &KeyPrefix| (cut.as_bytes().to_vec(), table.key_prefix_text(cut.as_bytes()));
     let starts = std::iter::once((Vec::new(), String::new())).chain(cuts.iter().map(bound));
     let ends = cuts.iter().map(|cut| Some(bound(cut))).chain([None]);
-    let span = |((from, from_text), to): ((Vec<u8>, String), Option<(Vec<u8>, String)>)| {
-        let (to, to_text) = to.unzip();
-        HeatSpan { from, to, from_text, to_text }
-    };
-    starts.zip(ends).map(span).collect()
+    let mut spans = Vec::with_capacity(cuts.len() + 1);
+    for ((from, from_text), end) in starts.zip(ends) {
+        let (to, to_text) = end.unzip();
+        spans.push(HeatSpan { from, to, from_text, to_text });
+    }
+    spans
 }

@@ -58,7 +58,7 @@ impl RefusedStatements {
     pub(crate) fn list(&self) -> Vec<(String, Refused)> {
         let mut list: Vec<_> =
             self.0.lock().by_shape.iter().map(|(shape, refused)| (shape.clone(), refused.clone())).collect();
-        list.sort_by(|(_, a), (_, b)| (b.count, b.number).cmp(&(a.count, a.number)));
+        list.sort_by_key(|(_, refused)| std::cmp::Reverse((refused.count, refused.number)));
         list
     }
 }
