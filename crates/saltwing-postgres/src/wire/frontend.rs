@@ -50,6 +50,9 @@ pub(crate) enum Frontend {
     Password(Bytes),
 }
 
+/// The length of a value that is NULL.
+const NULL_LENGTH: i32 = -1;
+
 /// What Bind has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bind {
@@ -90,9 +93,13 @@ impl Frontend {
             b'B' => {
                 let (portal, statement) = (body.text()?, body.text()?);
                 let formats = body.list(2, Cursor::i16)?;
-                let values = body.list(4, |body| match usize::try_from(body.i32()?) {
-                    Ok(length) => body.bytes(length).map(Some),
-                    Err(_) => Ok(None),
+                let values = body.list(4, |body| match body.i32()? {
+                    NULL_LENGTH => Ok(None),
+                    length => {
+                        let length =
+                            usize::try_from(length).map_err(|_| MalformedMessage::Length(i64::from(length)))?;
+                        body.bytes(length).map(Some)
+                    }
                 })?;
                 Self::Bind(Bind { portal, statement, formats, values, result_formats: body.list(2, Cursor::i16)? })
             }
@@ -158,6 +165,7 @@ mod tests {
         assert_eq!(decode(b'Q', b"\xff\0"), Err(MalformedMessage::NotUtf8));
         assert_eq!(decode(b'P', b"\0\0\xff\xff"), Err(MalformedMessage::Truncated));
         assert_eq!(decode(b'B', b"\0\0\0\0\0\x01\x7f\xff\xff\xff"), Err(MalformedMessage::Truncated));
+        assert_eq!(decode(b'B', b"\0\0\0\0\0\x01\xff\xff\xff\xfe\0\0"), Err(MalformedMessage::Length(-2)));
         assert_eq!(decode(b'D', b"Q\0"), Err(MalformedMessage::Target(b'Q')));
         assert_eq!(decode(b'F', b""), Err(MalformedMessage::UnknownType(b'F')));
         assert_eq!(decode(b'S', b"x"), Err(MalformedMessage::TooMuch));
