@@ -10,7 +10,7 @@ use saltwing_plan::{
     Ranges, Request, RowLimit, Use, choose,
 };
 use saltwing_sql::statement::Hint;
-use saltwing_types::{Expr, Function, KeySchema, Span};
+use saltwing_types::{CompareOp, Expr, Function, KeySchema, Span, Value};
 
 use crate::error::Result;
 use crate::index_advice::{IndexAdvice, index_for};
@@ -226,7 +226,10 @@ impl TableAccess {
     /// Whether the values of parameters may bound a refused access: `k = ANY(?)` is a list of keys as soon as the array is known.
     pub fn awaits_values(&self) -> bool {
         let is_membership = |e: &Expr| match e {
-            Expr::Call(function, args, _) => *function == Function::ARRAY_ANY && args.iter().any(Expr::has_parameter),
+            Expr::Call(function, args, _) if *function == Function::ARRAY_ANY => match args.as_slice() {
+                [_, Expr::Literal(Value::Text(op), _), array] => op == CompareOp::Eq.as_str() && array.has_parameter(),
+                _ => false,
+            },
             _ => false,
         };
         let mut found = false;

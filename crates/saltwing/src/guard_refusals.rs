@@ -69,7 +69,7 @@ pub(crate) fn guard_refusals(session: &Session) -> Result<Vec<GuardRefusal>, Err
         }
         let is_advised = refused.is_whole && refusals.len() < ADVISED_MAX;
         let indexes = if is_advised { missing_indexes(session, &statement, refused.dialect) } else { Vec::new() };
-        let fixes = indexes.into_iter().chain(other_fixes(&refused.scans)).collect();
+        let fixes = with_other_fixes(indexes, &refused.scans);
         let Refused { reason, count, last_ms, .. } = refused;
         refusals.push(GuardRefusal { statement, tables, reason, count, last_ms, fixes });
     }
@@ -118,7 +118,17 @@ fn missing_indexes(session: &Session, shape: &str, dialect: Dialect) -> Vec<Refu
     })
 }
 
-/// Fixes other than indexes.
+/// Indexes, and the other fixes after them. A sentence of the guard that ends with one of the indexes says nothing more.
+fn with_other_fixes(mut fixes: Vec<RefusalFix>, scans: &RefusedScans) -> Vec<RefusalFix> {
+    let mut others = other_fixes(scans);
+    let is_named =
+        |fix: &RefusalFix| fixes.iter().filter_map(|it| it.sql.as_deref()).any(|sql| fix.text.ends_with(sql));
+    others.retain(|fix| !is_named(fix));
+    fixes.extend(others);
+    fixes
+}
+
+/// The fixes that the guard names.
 fn other_fixes(scans: &RefusedScans) -> Vec<RefusalFix> {
     let fix = |text: String, sql| RefusalFix { text, sql, bytes_per_row: None };
     let mut fixes = Vec::new();

@@ -33,6 +33,7 @@ pub(crate) fn statement_shape(sql: &str, dialect: Dialect) -> Shape {
             list = List::Outside;
         }
         if is_left_out {
+            is_blank_before = false;
             continue;
         }
         if is_blank_before && !shape.is_empty() {
