@@ -8,12 +8,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use saltwing_sessions::{Login, Phase, Protocol, Sessions};
-use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::Instant;
 
 use crate::authorization::{Credentials, is_same_client};
 use crate::connection::Connection;
@@ -22,7 +21,7 @@ use crate::messages::OpenConnectionRequest;
 use crate::wire::{Body, Request, Response, beginning};
 
 /// How often connections and statements that are idle for too long are looked for.
-const SWEEP_EVERY: Duration = Duration::from_secs(5);
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// The longest id of a connection; drivers send UUIDs.
 const ID_BYTES_MAX: usize = 200;
 /// The name of the owner of a database without users, if the client gives none.
@@ -179,25 +178,6 @@ impl Connections {
     /// The limits and the phase.
     pub(crate) fn sessions(&self) -> &Sessions {
         &self.sessions
-    }
-}
-
-/// Sweeps until the connections are gone, and whenever the phase changes.
-pub(crate) async fn sweep(connections: Weak<Connections>, mut phase: watch::Receiver<Phase>) {
-    let mut ticks = tokio::time::interval(SWEEP_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            changed = phase.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-            }
-        }
-        let Some(connections) = connections.upgrade() else { return };
-        let phase = *phase.borrow_and_update();
-        connections.sweep(phase, Instant::now());
     }
 }
 

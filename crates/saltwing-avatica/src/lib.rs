@@ -51,10 +51,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use bytes::Bytes;
-use saltwing_sessions::Sessions;
+use saltwing_sessions::{Sessions, sweep};
+use tokio::time::Instant;
 
 use crate::authorization::Credentials;
-use crate::connections::Connections;
+use crate::connections::{Connections, SWEEP_EVERY};
 use crate::error::AvaticaError;
 use crate::wire::{Body, Response};
 
@@ -115,7 +116,8 @@ impl Avatica {
     fn start_sweep(&self) {
         if !self.is_swept.swap(true, SeqCst) {
             let phase = self.connections.sessions().phase();
-            tokio::spawn(connections::sweep(Arc::downgrade(&self.connections), phase));
+            let connections = Arc::downgrade(&self.connections);
+            tokio::spawn(sweep(connections, SWEEP_EVERY, phase, |open, phase| open.sweep(phase, Instant::now())));
         }
     }
 }

@@ -59,14 +59,15 @@ mod token;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Response};
-use saltwing_sessions::Sessions;
+use saltwing_sessions::{Sessions, sweep};
 
 pub use crate::client::Client;
-use crate::logins::Logins;
+use crate::logins::{Logins, SWEEP_EVERY};
 
 /// The longest body of a call.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -102,7 +103,8 @@ impl Console {
 
     fn start_sweep(&self) {
         if !self.is_swept.swap(true, SeqCst) {
-            tokio::spawn(logins::sweep(Arc::downgrade(&self.logins), self.logins.sessions().phase()));
+            let (logins, phase) = (Arc::downgrade(&self.logins), self.logins.sessions().phase());
+            tokio::spawn(sweep(logins, SWEEP_EVERY, phase, |open, phase| open.sweep(phase, Instant::now())));
         }
     }
 }

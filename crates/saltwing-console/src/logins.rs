@@ -6,25 +6,23 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use saltwing_sessions::{Login as User, Phase, Protocol, Refusal, Sessions};
-use tokio::sync::watch;
-use tokio::time::MissedTickBehavior;
 
 use crate::console_session::ConsoleSession;
 use crate::error::ConsoleError;
 use crate::login::Login;
 use crate::token::Token;
 
-/// Logins at once: so many that a group of people has enough, and so few that a script without cookies does not take all connections.
+/// The most logins at once. A group of people needs fewer, and a script that sends no cookies cannot take all connections.
 pub(crate) const LOGINS_MAX: usize = 64;
 /// The longest name of a user, and the longest password.
 const CREDENTIAL_BYTES_MAX: usize = 1000;
-/// How often idle logins, and runs of which nobody asks any more, are looked for.
-const SWEEP_EVERY: Duration = Duration::from_secs(1);
+/// The time between two sweeps, which end idle logins and the runs of browsers that have gone.
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// The name of the owner of a database without users.
 const OWNER: &str = "owner";
 
@@ -118,24 +116,5 @@ fn end(login: &Login) {
     if let Some(run) = run {
         run.cancel(&login.session);
         run.close();
-    }
-}
-
-/// Sweeps until the logins are gone, and whenever the phase changes.
-pub(crate) async fn sweep(logins: Weak<Logins>, mut phase: watch::Receiver<Phase>) {
-    let mut ticks = tokio::time::interval(SWEEP_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            changed = phase.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-            }
-        }
-        let Some(logins) = logins.upgrade() else { return };
-        let phase = *phase.borrow_and_update();
-        logins.sweep(phase, Instant::now());
     }
 }

@@ -17,6 +17,7 @@
 //! | `failed_logins` | how long a client waits that has guessed passwords |
 //! | `refusal` | why a connection gets no session |
 //! | `phase` | how far the end of the process is |
+//! | `sweep` | the task that ends what clients have left |
 //!
 //! # Invariants
 //! * A place that [`Sessions::arrive`] counts is given back when the [`Arrival`], or the [`Session`] that it became, is dropped. A leak would refuse
@@ -37,6 +38,7 @@ mod session_info;
 mod sessions;
 mod shared;
 mod statement_log;
+mod sweep;
 
 pub use arrival::Arrival;
 pub use limits::Limits;
@@ -48,3 +50,4 @@ pub use session_info::{SessionInfo, StatementInfo};
 pub use sessions::Sessions;
 pub use shared::RunningStatement;
 pub use statement_log::EndedStatement;
+pub use sweep::sweep;
