@@ -19,6 +19,21 @@ pub struct Budget {
     pub time_max: Option<Duration>,
 }
 
+impl Budget {
+    /// The less of each limit.
+    #[must_use]
+    pub fn or_less(self, other: Self) -> Self {
+        fn less<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.into_iter().chain(other).min()
+        }
+        Self {
+            rows_max: less(self.rows_max, other.rows_max),
+            bytes_max: less(self.bytes_max, other.bytes_max),
+            time_max: less(self.time_max, other.time_max),
+        }
+    }
+}
+
 /// How many threads may work for one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {

@@ -82,7 +82,7 @@ impl DirectRows {
         &self.context
     }
 
-    /// Adds the next rows to `values`, which has no row yet; `false` at the end. `None` if the rows come in batches only:
+    /// Adds the next rows to `values`; `false` at the end. `None` if the rows come in batches only:
     /// the caller then takes all of them from [`DirectRows::next_batch`]. A caller uses one of the two functions, not both.
     ///
     /// # Errors
@@ -92,14 +92,15 @@ impl DirectRows {
         if self.groups.is_some() || self.plan.spec().is_filtered() {
             return Ok(None);
         }
+        let first = values.rows();
         while let Some(scan) = scans.last_mut().filter(|_| self.take != Some(0)) {
             if !scan.next_values(columns, values)? {
                 scans.pop();
                 continue;
             }
             if let Some(take) = &mut self.take {
-                values.truncate(usize::try_from(*take).unwrap_or(usize::MAX));
-                *take -= values.rows() as u64;
+                values.truncate(usize::try_from(*take).unwrap_or(usize::MAX).saturating_add(first));
+                *take -= (values.rows() - first) as u64;
             }
             return Ok(Some(true));
         }

@@ -107,7 +107,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
-        self.session.run(sql, params.into_params()).map(Response::from)
+        self.session.run(sql, params.into_params()).and_then(Response::try_from)
     }
 
     /// Runs the statements of a text, each when the caller takes its result, and returns the results in order. No statement runs after a failure.
@@ -284,7 +284,7 @@ impl Iterator for Responses {
 
     /// Runs the next statement.
     fn next(&mut self) -> Option<Self::Item> {
-        self.batch.next(&self.session).map(|outcome| outcome.map(Response::from)).transpose()
+        Some(self.batch.next(&self.session).transpose()?.and_then(Response::try_from))
     }
 }
 

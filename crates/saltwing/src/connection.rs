@@ -1,7 +1,8 @@
 //! The asynchronous connection.
 //!
 //! Statements run on the library's own threads, so a call never blocks the
-//! caller's executor. Dropping a future or a result cancels its statement.
+//! caller's executor, but for queries of the embedded storage that read little
+//! (`at_once.rs`). Dropping a future or a result cancels its statement.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -9,11 +10,14 @@ use std::path::Path;
 use crate::batch::Batch;
 use crate::blocking;
 use crate::calls::call;
-use crate::outcome::ExecResult;
+use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::{IntoParams, Params};
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::response::Response;
+use crate::rows::no_row;
 use crate::session::{InterruptHandle, Session};
+use crate::transaction_closure::check_outside;
+use crate::tries::is_short;
 use crate::{ArrowRows, Error, FromRow, GuardRefusal, HeatShape, KeyHeat, Page, Row, Rows, Settings, TypedRows};
 
 /// A connection. Cheap to clone.
@@ -58,7 +62,11 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
-        self.call(sql, params, blocking::Connection::query).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(sql, &params)? {
+            Some(rows) => Ok(Rows::new(rows)),
+            None => self.call(sql, params, blocking::Connection::query).await?.pooled(self.session().shared()),
+        }
     }
 
     /// Runs a statement that returns exactly one row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
@@ -66,7 +74,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
-        self.call(sql, params, blocking::Connection::query_one::<Row>).await?.to()
+        self.query_opt(sql, params).await?.ok_or_else(no_row)
     }
 
     /// As `query_one`, but the statement may return no row.
@@ -74,7 +82,14 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
-        self.call(sql, params, blocking::Connection::query_opt::<Row>).await?.map(|row| row.to()).transpose()
+        let params = params.into_params();
+        match self.rows_at_once(sql, &params)? {
+            Some(rows) => Rows::new(rows).only(),
+            None => {
+                let row = self.call(sql, params, blocking::Connection::query_opt::<Row>).await?;
+                row.map(|row| row.to()).transpose()
+            }
+        }
     }
 
     /// Runs a statement that returns rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
@@ -125,7 +140,11 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
-        self.call(sql, params, blocking::Connection::query_arrow).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(sql, &params)? {
+            Some(rows) => Ok(ArrowRows::new(rows)),
+            None => self.call(sql, params, blocking::Connection::query_arrow).await?.pooled(self.session().shared()),
+        }
     }
 
     /// Runs any statement; the response has rows if the statement returns rows.
@@ -133,7 +152,11 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
-        self.call(sql, params, blocking::Connection::run).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(sql, &params)? {
+            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
+            None => self.call(sql, params, blocking::Connection::run).await?.pooled(self.session().shared()),
+        }
     }
 
     /// Runs the statements of a text, each when the caller takes its result: see [`blocking::Connection::run_batch`].
@@ -285,6 +308,16 @@ impl Connection {
         &self.blocking.session
     }
 
+    /// The rows of a query with a short text that reads little, read on this thread; `None` if a thread of the library must run the statement.
+    fn rows_at_once(&self, sql: &str, params: &Params) -> Result<Option<RowsOutcome>, Error> {
+        if !is_short(sql) {
+            return Ok(None);
+        }
+        let session = self.session();
+        check_outside(&session.transaction)?;
+        session.query_at_once(&session.cached(sql)?, params)
+    }
+
     /// Runs a blocking call that takes a statement's text and parameters.
     async fn call<T: Send + 'static>(
         &self,
@@ -315,7 +348,7 @@ impl Responses {
         let session = self.connection.session();
         let run = move |connection: &blocking::Connection| Ok((batch.next(&connection.session)?, batch));
         let (Some(outcome), batch) = call(session, run).await? else { return Ok(None) };
-        let response = Response::from(outcome).pooled(session.shared())?;
+        let response = Response::try_from(outcome)?.pooled(session.shared())?;
         self.batch = Some(batch);
         Ok(Some(response))
     }

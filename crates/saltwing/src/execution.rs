@@ -10,12 +10,14 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::copy::{copy_from, copy_to};
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome, not_run};
 use crate::page::bad_token;
 use crate::params::Params;
 use crate::queries::{run_known_query, run_query};
+use crate::query_run::{Purpose, executor};
 use crate::rights::check_rights;
 use crate::session::Session;
+use crate::settings::ExecutorChoice;
 use crate::statement::{Description, HasKind, describe_statement, run_statement};
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
@@ -26,9 +28,23 @@ impl Session {
         self.run_parsed(&self.cached(sql)?, params)
     }
 
-    /// The statement of this text.
+    /// A statement of this session for another one.
+    pub(crate) fn shared_with(&self, other: &Self, statement: &Arc<CachedStatement>) -> Arc<CachedStatement> {
+        match self.shares_plans_with(other) {
+            true => statement.clone(),
+            // Plans are valid only for the definitions of one database, as one user sees them.
+            false => Arc::new(statement.unplanned()),
+        }
+    }
+
+    /// The statement of this text, to be run.
     pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
-        self.statements().get(sql, self.dialect(), is_kept).inspect_err(|error| self.transaction.fail(error))
+        self.parsed(sql).inspect_err(|error| self.transaction.fail(error))
+    }
+
+    /// The statement of this text. An error does not fail the transaction.
+    pub(crate) fn parsed(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
+        self.statements().get(sql, self.dialect(), is_kept)
     }
 
     /// Runs a statement, as a part of the transaction if one is open.
@@ -78,13 +94,7 @@ impl Session {
     fn run_cached(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
         let parsed = &statement.parsed;
         self.check_names(statement)?;
-        let values = match &parsed.statement {
-            // Without values, EXPLAIN shows the part of the plan that does not depend on them.
-            Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
-            _ => params.values(&parsed.parameters, statement.parameter_count)?,
-        };
-        let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
-        let values = statement.typed(values)?;
+        let values = Self::parameter_values(statement, params)?;
         let given = ParamValues { values: &values, types: &statement.types };
         let outcome = match &parsed.statement {
             Statement::Query(query) => run_known_query(self, query, given, statement).map(Outcome::Rows),
@@ -96,10 +106,24 @@ impl Session {
         })
     }
 
+    /// The values of a statement's parameters.
+    ///
+    /// # Errors
+    /// Too few, too many or unknown parameters; a value that does not fit its type.
+    pub(crate) fn parameter_values(statement: &CachedStatement, params: Params) -> Result<Vec<Value>, Error> {
+        let parsed = &statement.parsed;
+        let values = match &parsed.statement {
+            // Without values, EXPLAIN shows the part of the plan that does not depend on them.
+            Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
+            _ => params.values(&parsed.parameters, statement.parameter_count)?,
+        };
+        let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
+        statement.typed(values)
+    }
+
     /// Adds help to a refusal of the guard if the statement is allowed with other values: the caller could not know of the refusal before.
     fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
-        if describe_statement(self, &statement.parsed.statement, (statement.parameter_count, &statement.types)).is_err()
-        {
+        if self.described(statement, Purpose::Judge).is_err() {
             return error;
         }
         error.with_more_help(
@@ -133,23 +157,58 @@ impl Session {
 
     /// Prepares a statement; `types` are the types of its parameters, where the caller gives them.
     pub(crate) fn prepare(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Prepared, Error> {
-        let statement = self.statements().get(sql, self.dialect(), is_kept)?;
-        let statement = match types {
-            [] => statement,
-            types => Arc::new(statement.with_types(types).map_err(|error| error.in_sql(&statement.text))?),
-        };
+        self.prepare_parsed(&self.parsed(sql)?, types, Purpose::Judge)
+    }
+
+    /// Prepares a statement that was parsed. The guard judges it if that is the purpose.
+    pub(crate) fn prepare_parsed(
+        &self,
+        statement: &Arc<CachedStatement>,
+        types: &[Option<SqlType>],
+        purpose: Purpose,
+    ) -> Result<Prepared, Error> {
+        let statement = statement.typed_as(types).map_err(|error| error.in_sql(&statement.text))?;
         self.check_bound()?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let checked = check_rights(describing, &statement).and_then(|()| describing.check_names(&statement));
-        let described = checked.and_then(|()| {
-            describe_statement(describing, &statement.parsed.statement, (statement.parameter_count, &statement.types))
-        });
+        let described = checked.and_then(|()| describing.described(&statement, purpose));
         let description = described.map_err(|error| {
             self.note_refusal(&error, &statement);
             error.in_sql(&statement.text)
         })?;
-        Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
+        Ok(Prepared { session: self.clone(), statement, description })
+    }
+
+    /// Whether [`Session::prepare_parsed`] finds the description of a statement that was prepared before, unjudged.
+    pub(crate) fn has_description(&self, statement: &Arc<CachedStatement>, types: &[Option<SqlType>]) -> bool {
+        let session = self.transaction.current().map(|transaction| self.within(&transaction));
+        let version = session.as_ref().unwrap_or(self).catalog_version();
+        let typed = statement.known_as(types);
+        executor(self) == ExecutorChoice::Auto
+            && typed.is_some_and(|typed| typed.plans.of(version).description.get().is_some())
+    }
+
+    /// The description of a statement. One that does not depend on the guard is kept.
+    fn described(&self, statement: &CachedStatement, purpose: Purpose) -> Result<Arc<Description>, Error> {
+        let describe = || {
+            let parameters = (statement.parameter_count, &*statement.types);
+            describe_statement(self, &statement.parsed.statement, parameters, purpose).map(Arc::new)
+        };
+        if purpose != Purpose::Explain || executor(self) != ExecutorChoice::Auto {
+            return describe();
+        }
+        let version = self.catalog_version();
+        let plans = statement.plans.of(version);
+        if let Some(known) = plans.description.get() {
+            return Ok(known.clone());
+        }
+        let description = describe()?;
+        // The definitions may have changed meanwhile.
+        if self.catalog_version() != version {
+            return Ok(description);
+        }
+        Ok(plans.description.get_or_init(|| description).clone())
     }
 
     /// Runs a query for the page that follows the one of the token.
@@ -251,7 +310,9 @@ fn run_within(
             debug_assert!(false, "rows that are still to be read have no running part");
             return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
         }
-        _ => drop(transaction.ended(None)),
+        // The statement has not run yet.
+        Outcome::NeedsThread => {}
+        Outcome::Rows(_) | Outcome::Done(_) => drop(transaction.ended(None)),
     }
     Ok(outcome)
 }
@@ -279,6 +340,7 @@ pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Rows(rows) => rows.read_all(),
+        Outcome::NeedsThread => Err(not_run()),
     }
 }
 
@@ -286,6 +348,7 @@ pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
     match outcome {
         Outcome::Rows(rows) => Ok(rows),
         Outcome::Done(_) => Err(no_rows()),
+        Outcome::NeedsThread => Err(not_run()),
     }
 }
 
@@ -304,12 +367,13 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The same statement on another session.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        let statement = match self.session.shares_plans_with(session) {
-            true => self.statement.clone(),
-            // Plans are valid only for the definitions of one database, as one user sees them.
-            false => Arc::new(self.statement.unplanned()),
-        };
+        let statement = self.for_session(session);
         Self { session: session.clone(), statement, description: self.description.clone() }
+    }
+
+    /// As [`Session::shared_with`].
+    pub(crate) fn for_session(&self, session: &Session) -> Arc<CachedStatement> {
+        self.session.shared_with(session, &self.statement)
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -326,6 +390,11 @@ impl Prepared {
 
     pub(crate) fn run(&self, params: Params) -> Result<Outcome, Error> {
         self.session.run_parsed(&self.statement, params)
+    }
+
+    /// As [`Session::query_at_once`].
+    pub(crate) fn query_at_once(&self, params: &Params) -> Result<Option<RowsOutcome>, Error> {
+        self.session.query_at_once(&self.statement, params)
     }
 
     pub(crate) fn parameter_count(&self) -> usize {

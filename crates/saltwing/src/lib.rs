@@ -40,6 +40,7 @@ mod appending;
 mod arrow_column;
 #[cfg(feature = "ffi")]
 mod arrow_stream;
+mod at_once;
 mod attached;
 mod backup_writer;
 mod batch;
@@ -73,6 +74,7 @@ mod outcome;
 mod page;
 mod page_token;
 mod params;
+mod parsed_statement;
 mod password;
 mod phoenix_index;
 mod phoenix_literal;
@@ -121,6 +123,7 @@ mod transaction;
 mod transaction_closure;
 mod transaction_guard;
 mod transaction_statements;
+mod tries;
 mod typed_rows;
 mod users;
 
@@ -141,6 +144,7 @@ pub use maintenance::{CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
 pub use page::Page;
 pub use params::{IntoParams, Params};
+pub use parsed_statement::ParsedStatement;
 pub use prepared_statement::Statement;
 pub use progress::{CopyProgress, IndexProgress};
 #[cfg(feature = "datafusion")]

@@ -12,7 +12,7 @@ use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_exec::{DirectRows, PageRows, TotalRow};
 use saltwing_expr::{ColumnBuilder, RowValues};
-use saltwing_types::SqlType;
+use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
 use crate::block_on::block_on;
@@ -78,6 +78,14 @@ impl AddAssign for Stats {
 pub(crate) enum Outcome {
     Done(ExecResult),
     Rows(RowsOutcome),
+    /// Of a [try](crate::at_once) alone: nothing was done.
+    NeedsThread,
+}
+
+/// The error for the outcome of a try that a caller takes for one of a run.
+pub(crate) fn not_run() -> Error {
+    debug_assert!(false, "a run ended as only a try may");
+    Error::new(ErrorCode::Bug, "the statement was only tried, and did not run")
 }
 
 impl From<ExecResult> for Outcome {
@@ -198,7 +206,7 @@ impl Running {
 pub(crate) enum BatchSource {
     /// Complete batches.
     Ready(VecDeque<RecordBatch>),
-    /// The values of one row; `None` if there is no row or the caller has taken it.
+    /// The values of one row, or of few; `None` if there is no row or the caller has taken them.
     Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
@@ -235,7 +243,7 @@ impl MappedRows {
     }
 }
 
-/// A row as values, without a batch.
+/// Rows as values, without a batch.
 pub(crate) enum Values {
     /// Already read.
     Read(RowValues),
@@ -254,11 +262,12 @@ impl Values {
 }
 
 impl BatchSource {
-    /// Adds the next rows to `values`, which is empty; `None` if the source has batches only.
+    /// Adds the next rows to `values`; `None` if the source has batches only.
     pub(crate) fn next_values(&mut self, values: &mut RowValues) -> Result<Option<bool>, Error> {
         match self {
             BatchSource::Values(row) => {
                 let Some(row) = row.take() else { return Ok(Some(false)) };
+                debug_assert_eq!(values.rows(), 0, "a row in place of others");
                 *values = row.read()?;
                 Ok(Some(true))
             }
@@ -279,6 +288,29 @@ impl BatchSource {
             Self::Values(row @ Some(Values::Read(_))) => row.take().and_then(|row| row.read().ok()),
             _ => None,
         }
+    }
+
+    /// All rows, read on this thread.
+    fn collected(mut self, columns: &[ResultColumn]) -> Result<Self, Error> {
+        let mut values = RowValues::new(columns.len());
+        match self.next_values(&mut values)? {
+            Some(false) => return Ok(Self::Values(None)),
+            Some(true) => {
+                while self.next_values(&mut values)? == Some(true) {}
+                return Ok(Self::Values(Some(Values::Read(values))));
+            }
+            None => {}
+        }
+        let mut batches = VecDeque::new();
+        while let Some(batch) = self.next_blocking(columns)? {
+            batches.push_back(batch);
+        }
+        Ok(Self::Ready(batches))
+    }
+
+    /// Whether all rows are read.
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self, Self::Ready(_) | Self::Values(None | Some(Values::Read(_))))
     }
 
     /// Whether the caller's thread must read further rows.
@@ -326,6 +358,16 @@ impl RowsOutcome {
     /// A complete result of one batch.
     pub(crate) fn ready(columns: Arc<[ResultColumn]>, batch: RecordBatch) -> Self {
         Self::of(columns, BatchSource::Ready(VecDeque::from([batch])), Stats::default())
+    }
+
+    /// The same result with all its rows read, on this thread.
+    ///
+    /// # Errors
+    /// An error of the read or of the computation.
+    pub(crate) fn collected(mut self) -> Result<Self, Error> {
+        let _statement = self.running.as_ref().map(|running| running.context.enter());
+        self.source = self.source.collected(&self.columns)?;
+        Ok(self)
     }
 
     /// The result of a lookup by a whole key: one row, or none.

@@ -6,12 +6,13 @@ use saltwing_types::SqlType;
 
 use crate::calls::{call, call_anywhere};
 use crate::execution::Prepared;
-use crate::outcome::ExecResult;
+use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::{IntoParams, Params};
 use crate::response::Response;
 use crate::rows::no_row;
 use crate::session::Session;
 use crate::statement::Description;
+use crate::statement_cache::CachedStatement;
 use crate::{ArrowRows, Connection, Error, FromRow, Row, Rows, TypedRows, blocking};
 
 impl Connection {
@@ -41,6 +42,11 @@ pub struct Statement {
 }
 
 impl Statement {
+    /// A statement that was prepared, on this connection.
+    pub(crate) fn of(prepared: &Prepared, connection: &Connection) -> Self {
+        Self { blocking: Arc::new(BlockingStatement { prepared: prepared.on(&connection.blocking.session) }) }
+    }
+
     /// Runs the statement, and reads its rows, if it has any, to the end.
     ///
     /// # Errors
@@ -54,7 +60,11 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
-        self.call(params, blocking::Statement::query).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(&params)? {
+            Some(rows) => Ok(Rows::new(rows)),
+            None => self.call(params, blocking::Statement::query).await?.pooled(self.session().shared()),
+        }
     }
 
     /// Runs the statement, which must return exactly one row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
@@ -62,7 +72,7 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
-        self.call(params, blocking::Statement::query_one::<Row>).await?.to()
+        self.query_opt(params).await?.ok_or_else(no_row)
     }
 
     /// As `query_one`, but the statement may return no row.
@@ -70,7 +80,14 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
-        self.call(params, blocking::Statement::query_opt::<Row>).await?.map(|row| row.to()).transpose()
+        let params = params.into_params();
+        match self.rows_at_once(&params)? {
+            Some(rows) => Rows::new(rows).only(),
+            None => {
+                let row = self.call(params, blocking::Statement::query_opt::<Row>).await?;
+                row.map(|row| row.to()).transpose()
+            }
+        }
     }
 
     /// Runs the statement for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
@@ -86,7 +103,11 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
-        self.call(params, blocking::Statement::run).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(&params)? {
+            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
+            None => self.call(params, blocking::Statement::run).await?.pooled(self.session().shared()),
+        }
     }
 
     /// Runs the statement for its rows, as Arrow batches.
@@ -94,11 +115,28 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
-        self.call(params, blocking::Statement::query_arrow).await?.pooled(self.session().shared())
+        let params = params.into_params();
+        match self.rows_at_once(&params)? {
+            Some(rows) => Ok(ArrowRows::new(rows)),
+            None => self.call(params, blocking::Statement::query_arrow).await?.pooled(self.session().shared()),
+        }
+    }
+
+    /// As [`Statement::run`], on another connection: `statement.on(connection).run(params)`.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn run_on(&self, connection: &Connection, params: impl IntoParams) -> Result<Response, Error> {
+        run_cached(connection, self.blocking.prepared.for_session(connection.session()), params.into_params()).await
     }
 
     fn session(&self) -> &Session {
         self.blocking.prepared.session()
+    }
+
+    /// The rows of a query that reads little, read on this thread; `None` if a thread of the library must run the statement.
+    fn rows_at_once(&self, params: &Params) -> Result<Option<RowsOutcome>, Error> {
+        self.blocking.prepared.query_at_once(params)
     }
 
     /// Runs a blocking call that takes the parameters.
@@ -147,6 +185,22 @@ impl Statement {
     pub fn description(&self) -> &Description {
         self.blocking.description()
     }
+}
+
+/// Runs a statement on a connection: on this thread, if it reads little.
+pub(crate) async fn run_cached(
+    connection: &Connection,
+    statement: Arc<CachedStatement>,
+    params: Params,
+) -> Result<Response, Error> {
+    let session = connection.session();
+    if let Some(rows) = session.query_at_once(&statement, &params)? {
+        return Ok(Response::Rows(ArrowRows::new(rows)));
+    }
+    let run = move |connection: &blocking::Connection| {
+        connection.session.run_parsed(&statement, params).and_then(Response::try_from)
+    };
+    call(session, run).await?.pooled(session.shared())
 }
 
 impl blocking::Connection {
@@ -235,7 +289,7 @@ impl BlockingStatement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
-        self.prepared.run(params.into_params()).map(Response::from)
+        self.prepared.run(params.into_params()).and_then(Response::try_from)
     }
 
     /// Runs the statement for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
 use saltwing_bind::{ParamValues, Params, StatementQuery};
 use saltwing_catalog::CatalogReader;
+use saltwing_exec::SelectPlan;
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
@@ -63,43 +64,118 @@ fn run_as_known(
     };
     let begin = || planning.clone().unwrap_or_else(|| session.begin());
     let run_anew = || run_query_in(session, begin(), statement, params);
-    let Some(ReadyPlan { plan, part }) = generic.with_values(params) else {
+    let Some(ready) = generic.with_values(params) else {
         let is_kept = executor == ExecutorChoice::Auto && generic.is_relational();
         return if is_kept { kept() } else { run_anew() };
     };
+    let snapshot = match read_few(session, &*catalog, &ready)? {
+        Few::Rows(rows) => return Ok(session.read_at_once(rows)),
+        Few::Unread(snapshot) => snapshot,
+        Few::Outdated => return run_anew(),
+    };
+    let context = begin();
+    let ReadyPlan { plan, part } = ready;
+    let notices = judged(session, statement, &plan, &*catalog)?;
+    if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
+        return start_planned(session, &plan, part, snapshot, context, notices);
+    }
+    let again = known_again(session, known, params, snapshot.clone(), context.clone());
+    Ok(start_planned(session, &plan, part, snapshot, context, notices)?.or_again(again))
+}
+
+/// Runs a query of the direct path to its end, within the limits of a try; `None` if a thread of the library must run it.
+///
+/// # Errors
+/// Errors of the query; a limit of the try.
+pub(crate) fn try_query(
+    session: &Session,
+    statement: &QueryStatement,
+    params: ParamValues<'_>,
+    known: &CachedStatement,
+) -> Result<Option<RowsOutcome>, Error> {
+    if statement.after.is_some() || executor(session) == ExecutorChoice::DataFusion {
+        return Ok(None);
+    }
+    let catalog = session.catalog()?;
+    let plans = known.plans.of(catalog.version());
+    let (generic, planning) = match plans.known_direct() {
+        Some(known) => (known, None),
+        None => {
+            let context = session.begin_try();
+            let _statement = context.enter();
+            (plans.direct(statement.into(), (&*catalog, session.shared().engine_functions()), params)?, Some(context))
+        }
+    };
+    let Some(ready) = generic.with_values(params) else { return Ok(None) };
+    if ready.plan.keeps_groups() || ready.plan.access().table().is_attached() {
+        return Ok(None);
+    }
+    let snapshot = match read_few(session, &*catalog, &ready)? {
+        Few::Rows(rows) => return Ok(Some(session.read_at_once(rows))),
+        Few::Unread(snapshot) => snapshot,
+        Few::Outdated => return Ok(None),
+    };
+    let context = planning.unwrap_or_else(|| session.begin_try());
+    let notices = judged(session, statement, &ready.plan, &*catalog)?;
+    let mut rows = start_planned(session, &ready.plan, ready.part, snapshot, context, notices)?.collected()?;
+    if let Some(running) = &mut rows.running {
+        running.notices.extend(saltwing_bind::query_notice(&statement.query));
+    }
+    Ok(Some(rows))
+}
+
+/// The rows of a plan that reads few.
+enum Few {
+    /// They are read.
+    Rows(RowsOutcome),
+    /// Perhaps there are many, or limits and notices apply to them: they are to be read from this snapshot.
+    Unread(Arc<dyn Snapshot>),
+    /// The definitions or the row changed meanwhile.
+    Outdated,
+}
+
+/// Reads the rows of a plan at once if it reads few by their keys. Such a statement needs no cancellation, and has no notice at its end.
+fn read_few(session: &Session, catalog: &dyn CatalogReader, ready: &ReadyPlan) -> Result<Few, Error> {
+    let ReadyPlan { plan, part } = ready;
     if let Some(row_key) = plan.point_key(part.as_ref())
         && may_read_at_once(session, 1)
         && !plan.access().table().is_attached()
     {
-        // The row is read at once, so the statement needs no cancellation and has no notice at its end.
         return match plan.point(&*session.shared().tables, row_key).map_err(Error::from) {
-            Ok(row) => Ok(session.read_at_once(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values)))),
-            Err(error) if error.code() == ErrorCode::Conflict => run_anew(),
+            Ok(row) => Ok(Few::Rows(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values)))),
+            Err(error) if error.code() == ErrorCode::Conflict => Ok(Few::Outdated),
             Err(error) => Err(error),
         };
     }
     let snapshot = session.snapshot()?;
     // Rows must not be read with a definition that is older than they are.
     if session.catalog_version() != catalog.version() {
-        return run_anew();
+        return Ok(Few::Outdated);
     }
     // A part of the key is known only if the access is allowed. For each row, an index entry may be read as well.
     if may_read_at_once(session, 2 * FEW_ROWS as u64)
         && let Some(few) = plan.few(&snapshot, part.as_ref())?
     {
-        return Ok(session.read_at_once(RowsOutcome::few(plan.columns().clone(), few)));
+        return Ok(Few::Rows(RowsOutcome::few(plan.columns().clone(), few)));
     }
-    let context = begin();
-    let notices = match plan.access().access().verdict.allowed {
+    Ok(Few::Unread(snapshot))
+}
+
+/// The notice of the guard about a plan that it allows.
+///
+/// # Errors
+/// A refusal.
+fn judged(
+    session: &Session,
+    statement: &QueryStatement,
+    plan: &SelectPlan,
+    catalog: &dyn CatalogReader,
+) -> Result<Option<String>, Error> {
+    match plan.access().access().verdict.allowed {
         // An allowed access does not depend on the guard's overrides.
-        Some(true) => None,
-        _ => plan.access().judge_with(&session.guard_of(statement.into(), &*catalog)?)?,
-    };
-    if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
-        return start_planned(session, &plan, part, snapshot, context, notices);
+        Some(true) => Ok(None),
+        _ => Ok(plan.access().judge_with(&session.guard_of(statement.into(), catalog)?)?),
     }
-    let again = known_again(session, known, params, snapshot.clone(), context.clone());
-    Ok(start_planned(session, &plan, part, snapshot, context, notices)?.or_again(again))
 }
 
 /// Whether a statement that reads at most `rows_most` rows needs no context: no limit, notice or cancellation applies to it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::outcome::{ExecResult, Outcome};
+use crate::outcome::{ExecResult, Outcome, not_run};
 use crate::shared::Shared;
 use crate::{ArrowRows, Error};
 
@@ -24,11 +24,14 @@ impl Response {
     }
 }
 
-impl From<Outcome> for Response {
-    fn from(outcome: Outcome) -> Self {
+impl TryFrom<Outcome> for Response {
+    type Error = Error;
+
+    fn try_from(outcome: Outcome) -> Result<Self, Error> {
         match outcome {
-            Outcome::Done(result) => Self::Done(result),
-            Outcome::Rows(rows) => Self::Rows(ArrowRows::new(rows)),
+            Outcome::Done(result) => Ok(Self::Done(result)),
+            Outcome::Rows(rows) => Ok(Self::Rows(ArrowRows::new(rows))),
+            Outcome::NeedsThread => Err(not_run()),
         }
     }
 }

@@ -167,7 +167,8 @@ impl ArrowRows {
 
     /// A function that tells how many rows the statement has scanned so far, from any thread; `None` for a result that is complete already, such as that of a lookup.
     pub fn progress(&self) -> Option<impl Fn() -> u64 + Send + Sync + use<>> {
-        let context = self.running.as_ref()?.context.clone();
+        let running = self.running.as_ref().filter(|_| !self.source.is_complete())?;
+        let context = running.context.clone();
         Some(move || context.rows_scanned())
     }
 }

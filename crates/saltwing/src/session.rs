@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use saltwing_access::{Budget, ScanContext, Snapshot};
+use saltwing_access::{Budget, ScanContext, Snapshot, Threads};
 use saltwing_bind::{StatementQuery, canonical_hints, view_places};
 use saltwing_catalog::{CatalogReader, CatalogStore, VisibleCatalog};
 use saltwing_exec::{CommitLimits, Writer};
@@ -24,6 +24,7 @@ use crate::shared::Shared;
 use crate::statement_cache::StatementCache;
 use crate::transaction::{SessionTransaction, TransactionPart, TransactionSlot};
 use crate::transaction_closure::check_outside;
+use crate::tries::TRY_BUDGET;
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -320,12 +321,25 @@ impl Session {
 
     /// A context for a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
-        let budget = self.read_settings(|settings| {
+        self.begin_within(self.budget(), self.shared.options.threads)
+    }
+
+    /// A context for a [try](crate::at_once) of a statement.
+    pub(crate) fn begin_try(&self) -> ScanContext {
+        self.begin_within(self.budget().or_less(TRY_BUDGET), Threads::ONE)
+    }
+
+    /// The limits that the settings give a statement.
+    fn budget(&self) -> Budget {
+        self.read_settings(|settings| {
             let Settings { rows_max, bytes_max, statement_timeout: time_max, .. } = *settings;
             Budget { rows_max, bytes_max, time_max }
-        });
+        })
+    }
+
+    fn begin_within(&self, budget: Budget, threads: Threads) -> ScanContext {
         let shared = &self.shared;
-        let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
+        let context = ScanContext::of_statement(budget, threads, shared.memory.clone());
         *self.slot.last.lock() = LastStatement { context: Some(context.clone()), read_at_once: None };
         self.within.iter().for_each(|transaction| transaction.began(&context));
         if self.slot.abandoned.load(SeqCst) {

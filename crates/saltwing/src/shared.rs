@@ -19,6 +19,7 @@ use crate::statement_cache::StatementCache;
 use crate::sweeper::Sweeper;
 use crate::thread_pools::ThreadPools;
 use crate::transaction::Transactions;
+use crate::tries::Tries;
 use crate::{Builder, Error};
 
 /// An open database.
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) statements: StatementCache,
     pub(crate) session_users: SessionUsers,
     pub(crate) refusals: RefusedStatements,
+    /// Whether statements are tried on the caller's thread.
+    pub(crate) tries: Tries,
     /// As [`Shared::secret_without_users`].
     secret: OnceLock<[u8; 32]>,
     pub(crate) transactions: Transactions,
@@ -81,6 +84,7 @@ impl Shared {
             statements: StatementCache::default(),
             session_users: SessionUsers::default(),
             refusals: RefusedStatements::default(),
+            tries: Tries::default(),
             secret: OnceLock::new(),
             transactions: Transactions::default(),
             notices: Vec::new(),

@@ -17,6 +17,7 @@ use saltwing_types::{ErrorCode, Expr, ObjectId, SqlType, Value, eval, typing};
 
 use crate::Error;
 use crate::statement_plans::PlanCache;
+use crate::tries::Tries;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
@@ -37,8 +38,12 @@ pub(crate) struct CachedStatement {
     /// The dialect of the text: in the Phoenix dialect, '' is NULL, also as the value of a parameter.
     pub(crate) dialect: Dialect,
     pub(crate) plans: PlanCache,
+    /// Whether runs are tried on the caller's thread.
+    pub(crate) tries: Tries,
     /// The last check of rights that the statement passed.
     checked: Mutex<Option<Checked>>,
+    /// The same statement with the types for its parameters with which it was prepared last.
+    typed: Mutex<Option<Arc<Self>>>,
 }
 
 /// A check of a user's rights that a statement passed: it holds for this user, these definitions and these grants.
@@ -66,8 +71,9 @@ impl CachedStatement {
             true => without_passwords(text).unwrap_or_default().into(),
             false => text.clone(),
         };
-        let (types, plans, checked) = (Arc::default(), PlanCache::default(), Mutex::default());
-        Self { parsed, text, parameter_count, types, dialect, plans, checked }
+        let (types, plans, tries) = (Arc::default(), PlanCache::default(), Tries::default());
+        let (checked, typed) = (Mutex::default(), Mutex::default());
+        Self { parsed, text, parameter_count, types, dialect, plans, tries, checked, typed }
     }
 
     /// Whether the statement has passed this check.
@@ -85,11 +91,32 @@ impl CachedStatement {
         Self { types, ..Self::sound(self.parsed.clone(), &self.text, self.parameter_count, self.dialect) }
     }
 
+    /// The statement with these types for its parameters, with the plans of its earlier runs if it was prepared with them last.
+    ///
+    /// # Errors
+    /// More types than parameters.
+    pub(crate) fn typed_as(self: &Arc<Self>, types: &[Option<SqlType>]) -> Result<Arc<Self>, Error> {
+        if let Some(known) = self.known_as(types) {
+            return Ok(known);
+        }
+        let typed = Arc::new(self.with_types(types)?);
+        *self.typed.lock() = Some(typed.clone());
+        Ok(typed)
+    }
+
+    /// As [`CachedStatement::typed_as`], if it was prepared with these types last.
+    pub(crate) fn known_as(self: &Arc<Self>, types: &[Option<SqlType>]) -> Option<Arc<Self>> {
+        if types.iter().all(Option::is_none) {
+            return (types.len() <= self.parameter_count).then(|| self.clone());
+        }
+        self.typed.lock().as_ref().filter(|typed| *typed.types == *types).cloned()
+    }
+
     /// A copy of the statement with types for its parameters, without plans and other kept results.
     ///
     /// # Errors
     /// More types than parameters.
-    pub(crate) fn with_types(&self, types: &[Option<SqlType>]) -> Result<Self, Error> {
+    fn with_types(&self, types: &[Option<SqlType>]) -> Result<Self, Error> {
         if types.len() > self.parameter_count {
             let text =
                 format!("{} types are given, and the statement has {} parameters", types.len(), self.parameter_count);

@@ -17,6 +17,7 @@ use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, Sy
 use saltwing_types::interrupt;
 
 use crate::Error;
+use crate::statement::Description;
 
 /// The plans of a statement for the version of the catalog of its last run.
 #[derive(Default)]
@@ -45,6 +46,8 @@ pub(crate) struct StatementPlans {
     relational: Mutex<RelationalTemplate>,
     /// A bound UPDATE, which does not depend on the values of its parameters.
     pub(crate) update: OnceLock<Arc<BoundUpdate>>,
+    /// The description of the statement, which was not judged by the guard.
+    pub(crate) description: OnceLock<Arc<Description>>,
     /// The RETURNING of a statement; `None` if it has none. It is kept because planning it takes longer than writing a row.
     pub(crate) returning: OnceLock<Option<Arc<Returning>>>,
 }
@@ -92,6 +95,7 @@ impl StatementPlans {
             #[cfg(feature = "datafusion")]
             relational: Mutex::default(),
             update: OnceLock::new(),
+            description: OnceLock::new(),
             returning: OnceLock::new(),
         }
     }

@@ -57,20 +57,24 @@ pub struct StatementProperties {
 /// # Errors
 /// A text that is not one statement.
 pub fn properties(sql: &str, dialect: Dialect) -> Result<StatementProperties, Error> {
-    let statement = parse_one_in(sql, dialect)?.statement;
-    let copy_stream = match &statement {
+    Ok(properties_of(&parse_one_in(sql, dialect)?.statement))
+}
+
+/// The properties of a statement that was parsed.
+pub(crate) fn properties_of(statement: &Statement) -> StatementProperties {
+    let copy_stream = match statement {
         Statement::CopyFrom(copy) => copy.path().is_none().then_some(CopyStream::Stdin),
         Statement::CopyTo(copy) => copy.path().is_none().then_some(CopyStream::Stdout),
         _ => None,
     };
-    Ok(statement.ask(|kind| {
+    statement.ask(|kind| {
         let effect = match kind.in_transaction() {
             InTransaction::Allowed => StatementEffect::None,
             InTransaction::Writes => StatementEffect::Writes,
             InTransaction::Refused { .. } => StatementEffect::Immediate,
         };
         StatementProperties { tag: kind.tag(), gives_rows: kind.gives_rows(), effect, copy_stream }
-    }))
+    })
 }
 
 /// The stream that a statement reads or writes; `None` of a COPY of a file, of other statements, and of a text that cannot be parsed.

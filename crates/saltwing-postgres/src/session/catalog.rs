@@ -10,12 +10,12 @@ use super::end::Failure;
 use super::extended::parameters_of;
 use super::failures::setting_error;
 use super::postgres_session::PostgresSession;
-use super::row_stream::{ColumnForm, supervise_read};
+use super::row_stream::{ColumnForm, ColumnForms, supervise_read};
 use super::run::{Outcome, Source};
 use super::statement::{Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
-use crate::values::{Format, parameter_type};
+use crate::values::parameter_type;
 
 impl PostgresSession {
     /// Prepares a query for the catalog, on a connection to the catalog's relations.
@@ -144,12 +144,12 @@ fn catalog_parameters(query: &CatalogQuery, prepared: &saltwing::Statement, stat
 }
 
 /// The columns of a query under the labels and types that the client expects.
-fn catalog_columns(query: &CatalogQuery, prepared: &saltwing::Statement) -> Option<Vec<ColumnForm>> {
+fn catalog_columns(query: &CatalogQuery, prepared: &saltwing::Statement) -> Option<ColumnForms> {
     let columns = prepared.description().columns.as_deref()?;
-    let mut forms = ColumnForm::of_columns(columns, &vec![Format::Text; columns.len()]);
+    let mut forms = ColumnForm::of_columns(columns);
     for (form, (label, oid)) in forms.iter_mut().zip(&query.columns) {
         form.label.clone_from(label);
         form.oid = oid.unwrap_or(form.oid);
     }
-    Some(forms)
+    Some(forms.into())
 }

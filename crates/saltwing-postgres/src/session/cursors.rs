@@ -10,13 +10,12 @@ use super::end::Failure;
 use super::failures::failed_block;
 use super::portal::{Portal, PortalState};
 use super::postgres_session::PostgresSession;
-use super::row_stream::{ColumnForm, OpenRows, Sent, row_description};
+use super::row_stream::{ColumnForm, ColumnForms, OpenRows, Sent, row_description};
 use super::run::Outcome;
 use super::statement::{Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
 use crate::session_statement::{Declare, Fetch, Target};
-use crate::values::Format;
 
 /// The code of the binary format.
 const BINARY: i16 = 1;
@@ -82,7 +81,7 @@ impl PostgresSession {
     }
 
     /// The columns of a cursor.
-    pub(super) fn cursor_columns(&self, name: &str) -> Result<Vec<ColumnForm>, Failure> {
+    pub(super) fn cursor_columns(&self, name: &str) -> Result<ColumnForms, Failure> {
         let portal = self.portals.get(name).ok_or_else(|| no_cursor(name))?;
         Ok(portal
             .columns
@@ -161,8 +160,6 @@ fn no_cursor(name: &str) -> Failure {
     error("34000", format!("cursor \"{name}\" does not exist")).into()
 }
 
-fn columns_of(open: &OpenRows, codes: &[i16]) -> Result<Vec<ColumnForm>, Failure> {
-    let columns = open.rows.columns();
-    let texts = ColumnForm::of_columns(columns, &vec![Format::Text; columns.len()]);
-    Ok(Prepared::in_formats(&texts, codes)?)
+fn columns_of(open: &OpenRows, codes: &[i16]) -> Result<ColumnForms, Failure> {
+    Ok(Prepared::in_formats(&ColumnForm::of_columns(open.rows.columns()).into(), codes)?)
 }

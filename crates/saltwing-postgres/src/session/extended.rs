@@ -7,21 +7,21 @@ use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete, PortalSuspended};
 use pgwire::messages::response::EmptyQueryResponse;
 use saltwing::syntax::StatementEffect;
-use saltwing::{Connection, Dialect, Policy, SqlType, Statement, Value};
+use saltwing::{Connection, Dialect, ParsedStatement, SqlType, Statement, Value};
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
 use super::failures::failed_block;
 use super::portal::{Portal, PortalState};
 use super::postgres_session::PostgresSession;
-use super::row_stream::{ColumnForm, OpenRows, Sent, row_description, supervise};
+use super::row_stream::{ColumnForm, ColumnForms, OpenRows, Sent, row_description, supervise};
 use super::run::{Outcome, Source};
 use super::statement::{Kind, Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::error_fields::value_error_info;
 use crate::messages::{complete, error};
 use crate::session_statement::{SavepointStatement, SessionStatement, savepoint};
-use crate::values::{Format, WireType, decode, formats};
+use crate::values::{WireType, decode, formats};
 use crate::wire::{Bind, Target};
 
 /// OID of text: the type of a parameter that nothing tells.
@@ -59,7 +59,7 @@ impl PostgresSession {
     /// Prepares a statement for parameters of these types; 0 leaves a type open.
     pub(super) async fn prepare(&mut self, statement: &StatementText, types: &[u32]) -> Result<Prepared, Failure> {
         let dialect = self.connection.settings().dialect;
-        let kind = Kind::of(statement, dialect, &|text| self.catalog.concerns(text))?;
+        let kind = Kind::of(statement, &self.connection, &self.catalog)?;
         let unparameterized = |kind| Ok(Prepared { statement: statement.clone(), kind, parameters: Vec::new() });
         match kind {
             Kind::Empty => unparameterized(PreparedKind::Empty),
@@ -70,16 +70,14 @@ impl PostgresSession {
                 Err(failed_block())
             }
             Kind::Catalog => self.prepare_catalog(statement, types).await,
-            Kind::Library(properties) => {
+            Kind::Library(parsed) => {
                 let connection = self.connection.clone();
                 let stated = Prepared::stated_types(types)?;
-                // Clients also prepare statements that they never run, to learn the types of columns. The guard judges each run, by the settings of
-                // the session and by the values of the parameters.
-                let describing = connection.with_settings(|settings| settings.full_scan = Some(Policy::Allow));
                 let running = self.session.begin(statement.text.clone());
-                let prepare = prepare_with_texts(&describing, &statement.text, stated);
+                let prepare = prepare_with_texts(&connection, &parsed, stated);
                 let prepared = supervise(&mut self.wire, &running, prepare).await?;
                 let prepared = prepared.map_err(|error| statement.failed(&error))?;
+                let properties = parsed.properties();
                 let parameters = parameters_of(&prepared, types);
                 let columns = ColumnForm::of_description(prepared.description());
                 let kind = PreparedKind::Library { properties, statement: prepared, columns, catalog: None };
@@ -174,7 +172,7 @@ impl PostgresSession {
     }
 
     /// The columns of a statement in text form; `None` if it gives no rows.
-    pub(super) fn columns_of(&self, prepared: &Prepared) -> Result<Option<Vec<ColumnForm>>, Failure> {
+    pub(super) fn columns_of(&self, prepared: &Prepared) -> Result<Option<ColumnForms>, Failure> {
         match &prepared.kind {
             PreparedKind::Empty | PreparedKind::Copy(..) | PreparedKind::Cursor(..) => Ok(None),
             PreparedKind::Own(own) => self.own_columns(own),
@@ -255,11 +253,7 @@ impl PostgresSession {
                 check_columns(columns, &open)?;
                 columns.clone()
             }
-            None => {
-                let columns = open.rows.columns();
-                let texts = ColumnForm::of_columns(columns, &vec![Format::Text; columns.len()]);
-                Prepared::in_formats(&texts, &portal.format_codes)?
-            }
+            None => Prepared::in_formats(&ColumnForm::of_columns(open.rows.columns()).into(), &portal.format_codes)?,
         };
         let before = open.sent;
         let sent = self.send_part(&mut open, &columns, most).await?;
@@ -299,13 +293,14 @@ impl PostgresSession {
 }
 
 /// Prepares a statement. A parameter whose type neither the client nor the statement tells is a text, so that the columns that Describe shows are
-/// those of every run.
+/// those of every run. The guard judges each run, by the settings of the session and by the values of the parameters: clients also prepare
+/// statements that they never run, to learn the types of columns.
 async fn prepare_with_texts(
     connection: &Connection,
-    sql: &str,
+    parsed: &ParsedStatement,
     mut types: Vec<Option<SqlType>>,
 ) -> Result<Statement, saltwing::Error> {
-    let prepared = connection.prepare_typed(sql, &types).await?;
+    let prepared = connection.prepare_unjudged(parsed, &types).await?;
     let found = &prepared.description().parameters;
     let is_open = |found: &Option<SqlType>| found.is_none_or(|ty| ty == SqlType::Null);
     if !found.iter().any(is_open) {
@@ -316,7 +311,7 @@ async fn prepare_with_texts(
         *ty = ty.or(is_open(found).then_some(SqlType::Varchar(None)));
     }
     // A text may be wrong where a value of another type is not: then the run decides.
-    Ok(connection.prepare_typed(sql, &types).await.unwrap_or(prepared))
+    Ok(connection.prepare_unjudged(parsed, &types).await.unwrap_or(prepared))
 }
 
 /// Whether a text is a ROLLBACK TO, which a failed transaction takes.

@@ -3,14 +3,14 @@
 use bytes::BufMut;
 use pgwire::error::ErrorInfo;
 use pgwire::messages::PgWireBackendMessage as Message;
-use saltwing::syntax::{properties, quote_name};
+use saltwing::syntax::quote_name;
 use saltwing::{SqlType, Value};
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
 use super::failures::{at, failed_block, setting_error};
 use super::postgres_session::PostgresSession;
-use super::row_stream::{ColumnForm, row_description};
+use super::row_stream::{ColumnForm, ColumnForms, row_description};
 use super::run::{Outcome, Source};
 use super::statement::{Prepared, PreparedKind};
 use super::statement_text::StatementText;
@@ -68,7 +68,7 @@ impl PostgresSession {
     }
 
     /// The columns of a statement's rows in text form; `None` if it gives none.
-    pub(super) fn own_columns(&self, own: &SessionStatement) -> Result<Option<Vec<ColumnForm>>, Failure> {
+    pub(super) fn own_columns(&self, own: &SessionStatement) -> Result<Option<ColumnForms>, Failure> {
         match own {
             SessionStatement::Show(name) => {
                 let shown = self.settings.show(name).map_err(|failed| setting_error(&failed))?;
@@ -130,7 +130,7 @@ impl PostgresSession {
     /// Sends rows of texts, and the end of the statement.
     fn put_texts(
         &mut self,
-        columns: &[ColumnForm],
+        columns: &ColumnForms,
         rows: &[Vec<String>],
         tag: &str,
         form: AnswerForm<'_>,
@@ -218,8 +218,8 @@ impl PostgresSession {
         form: AnswerForm<'_>,
     ) -> Result<(), Failure> {
         let own = StatementText { text: sql.into(), offset: statement.offset };
-        let properties = properties(sql, self.connection.settings().dialect).map_err(|error| own.failed(&error))?;
-        match self.run(&own, properties, Source::Text).await? {
+        let parsed = self.connection.parse(sql).map_err(|error| own.failed(&error))?;
+        match self.run(&own, parsed.properties(), Source::Parsed(&parsed)).await? {
             Outcome::Done { notices, .. } => {
                 self.put_notices(&notices)?;
                 Ok(self.wire.put(&complete(tag))?)
@@ -290,7 +290,7 @@ impl PostgresSession {
 const SHOW_ALL_COLUMNS: [&str; 3] = ["name", "setting", "description"];
 
 /// Columns of texts.
-fn text_columns(labels: &[&str]) -> Vec<ColumnForm> {
+fn text_columns(labels: &[&str]) -> ColumnForms {
     let ty = SqlType::Varchar(None);
     let column =
         |label: &&str| ColumnForm { label: (*label).to_owned(), ty, oid: 25, origin: (0, 0), format: Format::Text };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing::Value;
 
-use super::row_stream::{ColumnForm, OpenRows};
+use super::row_stream::{ColumnForms, OpenRows};
 use super::statement::Prepared;
 
 /// A portal.
@@ -14,7 +14,7 @@ pub(super) struct Portal {
     /// The codes of the formats of its columns, for a statement whose columns only a run tells.
     pub(super) format_codes: Vec<i16>,
     /// Its columns in these formats, as far as they are known.
-    pub(super) columns: Option<Vec<ColumnForm>>,
+    pub(super) columns: Option<ColumnForms>,
     pub(super) state: PortalState,
 }
 

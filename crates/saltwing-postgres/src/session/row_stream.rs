@@ -1,5 +1,6 @@
 //! The rows of a result, on their way to the client.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{BufMut, BytesMut};
@@ -19,6 +20,9 @@ use crate::wire::Wire;
 /// Output that is sent before more rows are encoded.
 const FLUSH_BYTES: usize = 32 << 10;
 
+/// The columns of a result, as they are sent.
+pub(super) type ColumnForms = Arc<[ColumnForm]>;
+
 /// How a column is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ColumnForm {
@@ -32,23 +36,22 @@ pub(super) struct ColumnForm {
 }
 
 impl ColumnForm {
-    /// The columns of a result, each in its format; `formats` has as many.
-    pub(super) fn of_columns(columns: &[ResultColumn], formats: &[Format]) -> Vec<Self> {
-        let typed = columns.iter().zip(formats.iter());
-        let form = |(column, format): (&ResultColumn, &Format)| Self {
+    /// The columns of a result as texts.
+    pub(super) fn of_columns(columns: &[ResultColumn]) -> Vec<Self> {
+        let form = |column: &ResultColumn| Self {
             label: column.label.clone(),
             ty: column.ty,
             oid: WireType::of(column.ty).oid,
             origin: (0, 0),
-            format: *format,
+            format: Format::Text,
         };
-        typed.map(form).collect()
+        columns.iter().map(form).collect()
     }
 
     /// The columns of a prepared statement as texts, with the tables that they are from.
-    pub(super) fn of_description(description: &Description) -> Option<Vec<Self>> {
+    pub(super) fn of_description(description: &Description) -> Option<ColumnForms> {
         let columns = description.columns.as_deref()?;
-        let mut forms = Self::of_columns(columns, &vec![Format::Text; columns.len()]);
+        let mut forms = Self::of_columns(columns);
         // The table behind a view is not the client's, which may have no right on it.
         let is_named = |origin: &ColumnOrigin| {
             description
@@ -62,7 +65,7 @@ impl ColumnForm {
                 form.origin = (table, column);
             }
         }
-        Some(forms)
+        Some(forms.into())
     }
 
     /// The bytes of each value as PostgreSQL's types have them; negative for values of any length.

@@ -4,24 +4,23 @@ use std::time::{Duration, Instant};
 
 use pgwire::messages::PgWireBackendMessage as Message;
 use saltwing::syntax::{StatementEffect, StatementProperties};
-use saltwing::{ExecResult, Response, Value};
+use saltwing::{ExecResult, ParsedStatement, Response, Value};
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
 use super::failures::failed_block;
 use super::postgres_session::PostgresSession;
-use super::row_stream::{ColumnForm, OpenRows, Sent, row_description, supervise, supervise_read};
+use super::row_stream::{ColumnForm, ColumnForms, OpenRows, Sent, row_description, supervise, supervise_read};
 use super::statement::Prepared;
 use super::statement_text::StatementText;
 use crate::messages::{complete, error, notice};
 use crate::session_statement::{SavepointStatement, savepoint};
 use crate::settings::MessageLevel;
-use crate::values::Format;
 
 /// A statement for the library.
 pub(super) enum Source<'a> {
-    /// A text without parameters.
-    Text,
+    /// A statement without parameters.
+    Parsed(&'a ParsedStatement),
     /// A prepared statement with values for its parameters.
     Prepared(&'a saltwing::Statement, Vec<Value>),
     /// The same of a query for the catalog of PostgreSQL, which runs on another connection.
@@ -98,9 +97,9 @@ impl PostgresSession {
         let mut running = self.session.begin(statement.text.clone());
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let response = match source {
-            Source::Text => supervise(&mut self.wire, &running, connection.run(&statement.text, ())).await?,
+            Source::Parsed(parsed) => supervise(&mut self.wire, &running, connection.run_parsed(parsed, ())).await?,
             Source::Prepared(prepared, values) => {
-                supervise(&mut self.wire, &running, prepared.on(&connection).run(values)).await?
+                supervise(&mut self.wire, &running, prepared.run_on(&connection, values)).await?
             }
             Source::Catalog(query, values) => supervise_read(&mut self.wire, &running, query.run(values)).await?,
         };
@@ -172,13 +171,10 @@ impl PostgresSession {
     pub(super) async fn send_result(
         &mut self,
         mut open: Box<OpenRows>,
-        columns: Option<Vec<ColumnForm>>,
+        columns: Option<ColumnForms>,
         form: AnswerForm<'_>,
     ) -> Result<(), Failure> {
-        let texts = columns.unwrap_or_else(|| {
-            let columns = open.rows.columns();
-            ColumnForm::of_columns(columns, &vec![Format::Text; columns.len()])
-        });
+        let texts = columns.unwrap_or_else(|| ColumnForm::of_columns(open.rows.columns()).into());
         let columns = Prepared::in_formats(&texts, form.format_codes)?;
         if form.describes {
             self.wire.put(&Message::RowDescription(row_description(&columns)))?;

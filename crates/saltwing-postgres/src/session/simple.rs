@@ -74,7 +74,7 @@ impl PostgresSession {
             chars = chars.saturating_add(u32::try_from(before).unwrap_or(u32::MAX));
             bytes = part.offset;
             let statement = StatementText { text: Arc::from(part.text), offset: chars };
-            let kind = Kind::of(&statement, dialect, &|text| self.catalog.concerns(text))?;
+            let kind = Kind::of(&statement, &self.connection, &self.catalog)?;
             statements.push((statement, kind));
         }
         Ok(statements)
@@ -87,7 +87,7 @@ impl PostgresSession {
             Kind::Copy(copy, stream) => self.run_copy(statement, &copy, stream).await,
             Kind::Catalog if self.is_failed() => Err(failed_block()),
             Kind::Catalog => self.run_catalog(statement).await,
-            Kind::Library(properties) => match self.run(statement, properties, Source::Text).await? {
+            Kind::Library(parsed) => match self.run(statement, parsed.properties(), Source::Parsed(&parsed)).await? {
                 Outcome::Rows(open) => self.send_result(open, None, AnswerForm::SIMPLE).await,
                 Outcome::Done { tag, notices } => {
                     self.put_notices(&notices)?;

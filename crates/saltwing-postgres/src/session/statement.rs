@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pgwire::error::ErrorInfo;
-use saltwing::syntax::{CopyStream, StatementEffect, StatementProperties, properties};
-use saltwing::{Dialect, SqlType};
-use saltwing_pg_catalog::CatalogQuery;
+use saltwing::syntax::{CopyStream, Lexeme, StatementEffect, StatementProperties, lexemes_in};
+use saltwing::{Connection, Dialect, ParsedStatement, SqlType};
+use saltwing_pg_catalog::{CatalogQuery, PgCatalog};
 
 use super::failures::syntax_failure;
-use super::row_stream::ColumnForm;
+use super::row_stream::{ColumnForm, ColumnForms};
 use super::statement_text::StatementText;
 use crate::copy::CopyStatement;
 use crate::error_fields::value_error_info;
@@ -26,39 +26,36 @@ pub(super) enum Kind {
     /// A COPY of a stream, in a format of PostgreSQL or of the library.
     Copy(CopyStatement, CopyStream),
     /// The library runs it.
-    Library(StatementProperties),
+    Library(ParsedStatement),
 }
 
-/// Whether a text is a query for the catalog of PostgreSQL.
-pub(super) type ConcernsCatalog<'a> = &'a dyn Fn(&str) -> bool;
-
 impl Kind {
-    /// The kind of a statement.
+    /// The kind of a statement that a connection is to run.
     ///
     /// # Errors
     /// A text that is no statement.
     pub(super) fn of(
         statement: &StatementText,
-        dialect: Dialect,
-        is_catalog: ConcernsCatalog<'_>,
+        connection: &Connection,
+        catalog: &PgCatalog,
     ) -> Result<Self, Box<ErrorInfo>> {
-        let text = &statement.text;
+        let (text, dialect) = (&statement.text, connection.settings().dialect);
         if is_blank(text, dialect) {
             return Ok(Self::Empty);
         }
         if let Some(own) = parse(text, dialect).map_err(|failed| syntax_failure(&failed, statement))? {
             return Ok(Self::Own(own));
         }
-        if is_catalog(text) {
+        if catalog.concerns(text) {
             return Ok(Self::Catalog);
         }
         if let Some((copy, stream)) = CopyStatement::parse(text, dialect)? {
             return Ok(Self::Copy(copy, stream));
         }
-        let properties = properties(text, dialect).map_err(|error| statement.failed(&error))?;
-        match properties.copy_stream {
+        let parsed = connection.parse(text).map_err(|error| statement.failed(&error))?;
+        match parsed.properties().copy_stream {
             Some(stream) => Ok(Self::Copy(CopyStatement::of_library(), stream)),
-            None => Ok(Self::Library(properties)),
+            None => Ok(Self::Library(parsed)),
         }
     }
 
@@ -73,14 +70,16 @@ impl Kind {
                     | SessionStatement::Rollback
                     | SessionStatement::Discard(_)
             ),
-            Self::Library(properties) => properties.effect != StatementEffect::Immediate,
+            Self::Library(parsed) => parsed.properties().effect != StatementEffect::Immediate,
         }
     }
 }
 
-/// Whether a text has nothing but blanks and comments.
+/// Whether a text has no statement: nothing but blanks, comments and semicolons.
 fn is_blank(text: &str, dialect: Dialect) -> bool {
-    saltwing::split_statements_in(text, dialect).next().is_none()
+    lexemes_in(text, dialect).all(|(lexeme, place)| {
+        matches!(lexeme, Lexeme::Blank | Lexeme::Comment | Lexeme::Hint) || text.get(place) == Some(";")
+    })
 }
 
 /// A statement that Parse has prepared.
@@ -112,7 +111,7 @@ pub(super) enum PreparedKind {
         properties: StatementProperties,
         statement: saltwing::Statement,
         /// The columns of its rows in text form; `None` if it gives none, or if only a run tells them.
-        columns: Option<Vec<ColumnForm>>,
+        columns: Option<ColumnForms>,
         /// What the query was before its translation, if it is one for the catalog.
         catalog: Option<Box<CatalogQuery>>,
     },
@@ -132,8 +131,11 @@ impl Prepared {
     ///
     /// # Errors
     /// Another number of formats than columns.
-    pub(super) fn in_formats(columns: &[ColumnForm], codes: &[i16]) -> Result<Vec<ColumnForm>, Box<ErrorInfo>> {
+    pub(super) fn in_formats(columns: &ColumnForms, codes: &[i16]) -> Result<ColumnForms, Box<ErrorInfo>> {
         let formats = formats(codes, columns.len()).map_err(|error| value_error_info(&error))?;
+        if columns.iter().map(|column| column.format).eq(formats.iter().copied()) {
+            return Ok(columns.clone());
+        }
         Ok(columns.iter().zip(formats).map(|(column, format)| ColumnForm { format, ..column.clone() }).collect())
     }
 }

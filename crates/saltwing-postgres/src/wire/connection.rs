@@ -132,8 +132,8 @@ impl Wire {
         let mut message = self.input.split_to(1 + length).freeze();
         let kind = message.get_u8();
         message.advance(4);
-        if self.input.is_empty() {
-            // A copy of a large message must not keep the buffer alive for the session's life.
+        if self.input.is_empty() && length > BUFFER_KEPT {
+            // The room of a large message is not kept for the session's life.
             self.input = BytesMut::new();
         }
         Ok(Some((kind, Frontend::decode(kind, message))))

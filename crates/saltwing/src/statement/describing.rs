@@ -18,13 +18,14 @@ use crate::session::Session;
 /// Describes a statement with this number of parameters.
 ///
 /// # Errors
-/// Errors that do not depend on values: names, types, definitions, a refusal by the guard.
+/// Errors that do not depend on values: names, types, definitions, a refusal by the guard if the statement is judged.
 pub(crate) fn describe_statement(
     session: &Session,
     statement: &Statement,
     (parameters, types): (usize, GivenTypes<'_>),
+    purpose: Purpose,
 ) -> Result<Description, Error> {
-    let mut describer = Describer::new(session, Purpose::Judge, (parameters, types));
+    let mut describer = Describer::new(session, purpose, (parameters, types));
     let mut description = described(&mut describer, statement)?;
     description.tag = statement.ask(|kind| kind.tag());
     let catalog = describer.catalog()?;

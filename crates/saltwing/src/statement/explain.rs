@@ -109,7 +109,7 @@ fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     if let Some(explained) = statement.ask(|kind| kind.explain(&explaining))? {
         return Ok(explained);
     }
-    describe_statement(session, statement, (params.len(), params.types))?;
+    describe_statement(session, statement, (params.len(), params.types), Purpose::Judge)?;
     let Effects { executor, lines } = statement.ask(|kind| kind.effects());
     Ok(Explained { executor, effects: lines, ..Explained::direct(Vec::new()) })
 }

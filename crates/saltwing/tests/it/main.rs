@@ -8,6 +8,7 @@ mod appender;
 mod arrays;
 #[cfg(feature = "ffi")]
 mod arrow_streams;
+mod at_once;
 mod attached;
 mod copy_advice;
 mod copy_columns;
