@@ -18,7 +18,7 @@ use saltwing_types::ErrorCode;
 use crate::Error;
 use crate::outcome::{Outcome, RowsOutcome};
 use crate::params::Params;
-use crate::queries::try_query;
+use crate::queries::{Literals, try_query};
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::tries::is_short;
@@ -33,6 +33,24 @@ impl Session {
         statement: &Arc<CachedStatement>,
         params: &Params,
     ) -> Result<Option<RowsOutcome>, Error> {
+        self.try_statement(statement, params, Literals::OfCaller)
+    }
+
+    /// The same of the template of a text with its literals. `None` as well if anything is wrong with it: the text itself tells the error, with its
+    /// places. In a transaction, which an error would fail, templates are not tried.
+    pub(crate) fn template_at_once(&self, template: &Arc<CachedStatement>, literals: &Params) -> Option<RowsOutcome> {
+        if self.transaction.is_open() {
+            return None;
+        }
+        self.try_statement(template, literals, Literals::InTemplate).unwrap_or_default()
+    }
+
+    fn try_statement(
+        &self,
+        statement: &Arc<CachedStatement>,
+        params: &Params,
+        literals: Literals,
+    ) -> Result<Option<RowsOutcome>, Error> {
         let shared = self.shared();
         // The embedded storage does not wait for a network.
         let may_try = shared.storage.is_some() && is_short(&statement.text);
@@ -40,31 +58,35 @@ impl Session {
         if !may_try || !statement.tries.allows_next() || !shared.tries.allows_next() {
             return Ok(None);
         }
-        let outcome = self.run_as(statement, |session| {
+        let try_in = |session: &Self| {
             session.check_names(statement)?;
             let values = Self::parameter_values(statement, params.clone())?;
             let given = ParamValues { values: &values, types: &statement.types };
-            match try_query(session, query, given, statement) {
-                Ok(rows) => Ok(rows.map_or(Outcome::NeedsThread, Outcome::Rows)),
-                Err(error) => match error.code() {
-                    ErrorCode::Timeout => {
-                        // The machine waits for files, or has other work: no statement is tried for a while.
-                        shared.tries.pause();
-                        Ok(Outcome::NeedsThread)
-                    }
-                    ErrorCode::BudgetExceeded => {
-                        statement.tries.pause();
-                        Ok(Outcome::NeedsThread)
-                    }
-                    // It is refused again, with more help.
-                    ErrorCode::FullScanRefused => Ok(Outcome::NeedsThread),
-                    _ => Err(error),
-                },
-            }
+            try_query(session, query, given, statement, literals)
+        };
+        let outcome = self.run_as(statement, |session| match try_in(session) {
+            Ok(rows) => Ok(rows.map_or(Outcome::NeedsThread, Outcome::Rows)),
+            Err(error) => self.after_error(error, statement),
         })?;
         Ok(match outcome {
             Outcome::Rows(rows) => Some(rows),
             Outcome::NeedsThread | Outcome::Done(_) => None,
         })
+    }
+
+    /// The outcome of a try that failed.
+    ///
+    /// # Errors
+    /// The error, if it is one of the query.
+    fn after_error(&self, error: Error, statement: &CachedStatement) -> Result<Outcome, Error> {
+        match error.code() {
+            // The machine waits for files, or has other work: no statement is tried for a while.
+            ErrorCode::Timeout => self.shared().tries.pause(),
+            ErrorCode::BudgetExceeded => statement.tries.pause(),
+            // It is refused again, with more help.
+            ErrorCode::FullScanRefused => {}
+            _ => return Err(error),
+        }
+        Ok(Outcome::NeedsThread)
     }
 }

@@ -12,6 +12,7 @@ use crate::blocking;
 use crate::calls::call;
 use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::{IntoParams, Params};
+use crate::parsed_statement::ParsedStatement;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::response::Response;
 use crate::rows::no_row;
@@ -315,7 +316,8 @@ impl Connection {
         }
         let session = self.session();
         check_outside(&session.transaction)?;
-        session.query_at_once(&session.cached(sql)?, params)
+        let parsed = ParsedStatement::of(session, sql).inspect_err(|error| session.transaction.fail(error))?;
+        parsed.rows_at_once(session, params)
     }
 
     /// Runs a blocking call that takes a statement's text and parameters.

@@ -66,6 +66,7 @@ mod heat_relation;
 mod index_builder;
 mod indexes;
 mod key_heat;
+mod literal_template;
 mod load;
 mod machine_memory;
 mod maintenance;

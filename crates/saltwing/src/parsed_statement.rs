@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use saltwing_types::SqlType;
+use saltwing_sql::Dialect;
 
-use crate::calls::call_anywhere;
-use crate::params::IntoParams;
-use crate::prepared_statement::run_cached;
-use crate::query_run::Purpose;
-use crate::response::Response;
+use crate::Error;
+use crate::literal_template::{LiteralTemplate, literal_template};
+use crate::outcome::RowsOutcome;
+use crate::params::Params;
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::syntax::{StatementProperties, properties_of};
-use crate::{Connection, Error, Statement, blocking};
+use crate::tries::is_short;
 
 /// A statement that was parsed. Its text is read once, whatever is done with it: a server that asks for its
 /// [properties](ParsedStatement::properties) before it runs it does not parse it twice.
@@ -35,61 +34,80 @@ use crate::{Connection, Error, Statement, blocking};
 pub struct ParsedStatement {
     /// The session that parsed it.
     session: Session,
-    statement: Arc<CachedStatement>,
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    Statement(Arc<CachedStatement>),
+    /// The template of the text, with its literals. The text itself is parsed when it must run.
+    Template {
+        template: Arc<CachedStatement>,
+        literals: Params,
+        text: Arc<str>,
+    },
 }
 
 impl ParsedStatement {
-    /// What the text tells without a table or a run.
-    pub fn properties(&self) -> StatementProperties {
-        properties_of(&self.statement.parsed.statement)
-    }
-
-    /// As [`Session::shared_with`].
-    fn for_session(&self, session: &Session) -> Arc<CachedStatement> {
-        self.session.shared_with(session, &self.statement)
-    }
-}
-
-impl Connection {
-    /// Parses a statement, in the dialect of the connection. No table is looked up.
+    /// Parses a text, or finds that it was parsed before.
     ///
     /// # Errors
     /// A text that is not one statement.
-    pub fn parse(&self, sql: &str) -> Result<ParsedStatement, Error> {
-        let session = self.session();
-        Ok(ParsedStatement { statement: session.parsed(sql)?, session: session.clone() })
-    }
-
-    /// As [`Connection::run`], of a statement that was parsed.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn run_parsed(&self, statement: &ParsedStatement, params: impl IntoParams) -> Result<Response, Error> {
-        run_cached(self, statement.for_session(self.session()), params.into_params()).await
-    }
-
-    /// As [`Connection::prepare_typed`], of a statement that was parsed, and without a judgement of the guard: it judges each run. So a server
-    /// describes statements that their client may never run.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements), but for refusals by the guard.
-    pub async fn prepare_unjudged(
-        &self,
-        statement: &ParsedStatement,
-        types: &[Option<SqlType>],
-    ) -> Result<Statement, Error> {
-        let session = self.session();
-        let statement = statement.for_session(session);
-        let prepared = match session.has_description(&statement, types) {
-            true => session.prepare_parsed(&statement, types, Purpose::Explain)?,
-            false => {
-                let types = types.to_vec();
-                let prepare = move |connection: &blocking::Connection| {
-                    connection.session.prepare_parsed(&statement, &types, Purpose::Explain)
-                };
-                call_anywhere(session, prepare).await?
-            }
+    pub(crate) fn of(session: &Session, sql: &str) -> Result<Self, Error> {
+        let form = match Self::known(session, sql) {
+            Some(known) => known,
+            None => Form::Statement(session.parsed(sql)?),
         };
-        Ok(Statement::of(&prepared, self))
+        Ok(Self { session: session.clone(), form })
+    }
+
+    fn known(session: &Session, sql: &str) -> Option<Form> {
+        let dialect = session.dialect();
+        if let Some(known) = session.statements().known(sql, dialect) {
+            return Some(Form::Statement(known));
+        }
+        if dialect != Dialect::Saltwing || !is_short(sql) {
+            return None;
+        }
+        let LiteralTemplate { text, values } = literal_template(sql)?;
+        // If the template is no statement, the text has the error.
+        let template = session.parsed(&text).ok()?;
+        Some(Form::Template { template, literals: Params::Positional(values), text: sql.into() })
+    }
+
+    /// What the text tells without a table or a run.
+    pub fn properties(&self) -> StatementProperties {
+        match &self.form {
+            Form::Statement(statement) | Form::Template { template: statement, .. } => {
+                properties_of(&statement.parsed.statement)
+            }
+        }
+    }
+
+    /// The complete rows of a query that reads little; `None` if a thread of the library must run the statement.
+    ///
+    /// # Errors
+    /// Errors of the query.
+    pub(crate) fn rows_at_once(&self, session: &Session, params: &Params) -> Result<Option<RowsOutcome>, Error> {
+        if let Form::Template { template, literals, .. } = &self.form
+            && params.is_empty()
+        {
+            let template = self.session.shared_with(session, template);
+            if let Some(rows) = session.template_at_once(&template, literals) {
+                return Ok(Some(rows));
+            }
+        }
+        session.query_at_once(&self.statement(session)?, params)
+    }
+
+    /// The statement for a session.
+    ///
+    /// # Errors
+    /// A text that is not one statement.
+    pub(crate) fn statement(&self, session: &Session) -> Result<Arc<CachedStatement>, Error> {
+        match &self.form {
+            Form::Statement(statement) => Ok(self.session.shared_with(session, statement)),
+            Form::Template { text, .. } => session.parsed(text),
+        }
     }
 }

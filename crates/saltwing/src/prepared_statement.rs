@@ -8,6 +8,8 @@ use crate::calls::{call, call_anywhere};
 use crate::execution::Prepared;
 use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::{IntoParams, Params};
+use crate::parsed_statement::ParsedStatement;
+use crate::query_run::Purpose;
 use crate::response::Response;
 use crate::rows::no_row;
 use crate::session::Session;
@@ -32,6 +34,51 @@ impl Connection {
         let (sql, types) = (sql.to_owned(), types.to_vec());
         let statement = call_anywhere(self.session(), move |connection| connection.prepare_typed(&sql, &types)).await?;
         Ok(Statement { blocking: Arc::new(statement.on(&self.blocking)) })
+    }
+
+    /// Parses a statement, in the dialect of the connection. No table is looked up.
+    ///
+    /// # Errors
+    /// A text that is not one statement.
+    pub fn parse(&self, sql: &str) -> Result<ParsedStatement, Error> {
+        ParsedStatement::of(self.session(), sql)
+    }
+
+    /// As [`Connection::run`], of a statement that was parsed.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn run_parsed(&self, statement: &ParsedStatement, params: impl IntoParams) -> Result<Response, Error> {
+        let (session, params) = (self.session(), params.into_params());
+        match statement.rows_at_once(session, &params)? {
+            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
+            None => run_on_thread(session, statement.statement(session)?, params).await,
+        }
+    }
+
+    /// As [`Connection::prepare_typed`], of a statement that was parsed, and without a judgement of the guard: it judges each run. So a server
+    /// describes statements that their client may never run.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements), but for refusals by the guard.
+    pub async fn prepare_unjudged(
+        &self,
+        statement: &ParsedStatement,
+        types: &[Option<SqlType>],
+    ) -> Result<Statement, Error> {
+        let session = self.session();
+        let statement = statement.statement(session)?;
+        let prepared = match session.has_description(&statement, types) {
+            true => session.prepare_parsed(&statement, types, Purpose::Explain)?,
+            false => {
+                let types = types.to_vec();
+                let prepare = move |connection: &blocking::Connection| {
+                    connection.session.prepare_parsed(&statement, &types, Purpose::Explain)
+                };
+                call_anywhere(session, prepare).await?
+            }
+        };
+        Ok(Statement::of(&prepared, self))
     }
 }
 
@@ -127,7 +174,12 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run_on(&self, connection: &Connection, params: impl IntoParams) -> Result<Response, Error> {
-        run_cached(connection, self.blocking.prepared.for_session(connection.session()), params.into_params()).await
+        let (session, params) = (connection.session(), params.into_params());
+        let statement = self.blocking.prepared.for_session(session);
+        match session.query_at_once(&statement, &params)? {
+            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
+            None => run_on_thread(session, statement, params).await,
+        }
     }
 
     fn session(&self) -> &Session {
@@ -187,16 +239,12 @@ impl Statement {
     }
 }
 
-/// Runs a statement on a connection: on this thread, if it reads little.
-pub(crate) async fn run_cached(
-    connection: &Connection,
+/// Runs a statement on a thread of the library.
+pub(crate) async fn run_on_thread(
+    session: &Session,
     statement: Arc<CachedStatement>,
     params: Params,
 ) -> Result<Response, Error> {
-    let session = connection.session();
-    if let Some(rows) = session.query_at_once(&statement, &params)? {
-        return Ok(Response::Rows(ArrowRows::new(rows)));
-    }
     let run = move |connection: &blocking::Connection| {
         connection.session.run_parsed(&statement, params).and_then(Response::try_from)
     };

@@ -13,6 +13,7 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::group_rows::Again;
+use crate::literal_template::fits;
 use crate::outcome::RowsOutcome;
 use crate::query_run::{executor, query_run, query_run_on, start_planned};
 use crate::relational::run_kept;
@@ -92,12 +93,16 @@ pub(crate) fn try_query(
     statement: &QueryStatement,
     params: ParamValues<'_>,
     known: &CachedStatement,
+    literals: Literals,
 ) -> Result<Option<RowsOutcome>, Error> {
     if statement.after.is_some() || executor(session) == ExecutorChoice::DataFusion {
         return Ok(None);
     }
     let catalog = session.catalog()?;
     let plans = known.plans.of(catalog.version());
+    if literals == Literals::InTemplate && !fit(session, (statement, &plans), &*catalog, params)? {
+        return Ok(None);
+    }
     let (generic, planning) = match plans.known_direct() {
         Some(known) => (known, None),
         None => {
@@ -122,6 +127,27 @@ pub(crate) fn try_query(
         running.notices.extend(saltwing_bind::query_notice(&statement.query));
     }
     Ok(Some(rows))
+}
+
+/// Where the values of a statement's parameters are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Literals {
+    /// The caller gave them.
+    OfCaller,
+    /// They were literals in the text of which the statement is a [template](crate::literal_template).
+    InTemplate,
+}
+
+/// Whether the literals of a template mean as parameters what they mean in the text.
+fn fit(
+    session: &Session,
+    (statement, plans): (&QueryStatement, &StatementPlans),
+    catalog: &dyn CatalogReader,
+    params: ParamValues<'_>,
+) -> Result<bool, Error> {
+    let names = (catalog, session.shared().engine_functions());
+    let types = plans.parameter_types(statement.into(), names, params)?;
+    Ok(types.is_some_and(|types| params.values.iter().zip(types).all(|(value, ty)| fits(value, *ty))))
 }
 
 /// The rows of a plan that reads few.

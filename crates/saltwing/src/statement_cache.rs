@@ -169,6 +169,18 @@ impl StatementCache {
         *self.phoenix.lock() = Entries::default();
     }
 
+    /// The statement of this text, if the cache has it.
+    pub(crate) fn known(&self, text: &str, dialect: Dialect) -> Option<Arc<CachedStatement>> {
+        self.of(dialect).lock().find(text)
+    }
+
+    fn of(&self, dialect: Dialect) -> &Mutex<Entries> {
+        match dialect {
+            Dialect::Saltwing => &self.entries,
+            Dialect::Phoenix => &self.phoenix,
+        }
+    }
+
     /// The statement of this text, parsed if the cache does not have it. A parsed statement is cached if `is_kept` returns true.
     ///
     /// # Errors
@@ -179,10 +191,7 @@ impl StatementCache {
         dialect: Dialect,
         is_kept: fn(&Statement) -> bool,
     ) -> Result<Arc<CachedStatement>, Error> {
-        let entries = match dialect {
-            Dialect::Saltwing => &self.entries,
-            Dialect::Phoenix => &self.phoenix,
-        };
+        let entries = self.of(dialect);
         if let Some(known) = entries.lock().find(text) {
             return Ok(known);
         }

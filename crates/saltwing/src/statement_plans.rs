@@ -8,13 +8,15 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use saltwing_access::TableError;
-use saltwing_bind::{BoundUpdate, EngineFunctions, ParamValues, Params, RootQuery, StatementQuery, query};
+use saltwing_bind::{
+    BoundUpdate, EngineFunctions, ParamValues, ParameterTypes, Params, RootQuery, StatementQuery, query,
+};
 use saltwing_catalog::CatalogReader;
 #[cfg(feature = "datafusion")]
 use saltwing_datafusion::Template;
 use saltwing_exec::{Returning, SelectPlan};
 use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, SystemQuery, plan_select};
-use saltwing_types::interrupt;
+use saltwing_types::{SqlType, interrupt};
 
 use crate::Error;
 use crate::statement::Description;
@@ -46,6 +48,8 @@ pub(crate) struct StatementPlans {
     relational: Mutex<RelationalTemplate>,
     /// A bound UPDATE, which does not depend on the values of its parameters.
     pub(crate) update: OnceLock<Arc<BoundUpdate>>,
+    /// The types that the query's conditions determine for its parameters.
+    parameter_types: OnceLock<Box<[Option<SqlType>]>>,
     /// The description of the statement, which was not judged by the guard.
     pub(crate) description: OnceLock<Arc<Description>>,
     /// The RETURNING of a statement; `None` if it has none. It is kept because planning it takes longer than writing a row.
@@ -95,6 +99,7 @@ impl StatementPlans {
             #[cfg(feature = "datafusion")]
             relational: Mutex::default(),
             update: OnceLock::new(),
+            parameter_types: OnceLock::new(),
             description: OnceLock::new(),
             returning: OnceLock::new(),
         }
@@ -119,6 +124,25 @@ impl StatementPlans {
         let bound = query(statement, catalog, engine, params).ok().map(Arc::new);
         check_stop()?;
         Ok(self.bound.get_or_init(|| bound).clone())
+    }
+
+    /// The types that the query determines for its parameters; `None` if it cannot be bound.
+    ///
+    /// # Errors
+    /// As [`StatementPlans::bound`].
+    pub(crate) fn parameter_types(
+        &self,
+        statement: StatementQuery<'_>,
+        names: (&dyn CatalogReader, &dyn EngineFunctions),
+        values: ParamValues<'_>,
+    ) -> Result<Option<&[Option<SqlType>]>, Error> {
+        if let Some(known) = self.parameter_types.get() {
+            return Ok(Some(known));
+        }
+        let Some(root) = self.bound(statement, names, values)? else { return Ok(None) };
+        let mut types = ParameterTypes::default();
+        types.note_query(&root.query);
+        Ok(Some(self.parameter_types.get_or_init(|| types.into_types(values.len()).into())))
     }
 
     /// The plan of the direct path, if the query was planned.
