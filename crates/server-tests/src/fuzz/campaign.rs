@@ -88,19 +88,21 @@ pub fn run(binary: &Path, runtime: &Runtime, options: &FuzzOptions) -> Result<Re
             };
             let generator =
                 Generator { seed: options.seed, corpus: &corpus, target: &current.process.target().clone(), has_users };
-            let failures = current.batch(runtime, &generator, *protocol, batch, options.case);
-            match failures.is_empty() {
-                true => report.passed += 1,
-                false => {
-                    let place = format!("seed {}, {protocol:?}, batch {batch}", options.seed);
-                    for failure in failures {
-                        println!("{place}: {failure}");
-                        report.failures.push(format!("{place}: {failure}"));
-                    }
-                }
-            }
+            let mut failures = current.batch(runtime, &generator, *protocol, batch, options.case);
+            let place = format!("seed {}, {protocol:?}, batch {batch}", options.seed);
+            let memory = current.process.memory_bytes().map_or(0, |bytes| bytes >> 20);
+            println!("{place}: {} failures, {memory} MB", failures.len());
             if current.is_sound {
                 server = Some(current);
+            } else if options.case.is_none() {
+                drop(current);
+                let mut again = Server::start(binary, runtime, has_users)?;
+                failures.extend(again.culprit(&generator, *protocol, batch)?);
+            }
+            report.passed += usize::from(failures.is_empty());
+            for failure in failures {
+                println!("{place}: {failure}");
+                report.failures.push(format!("{place}: {failure}"));
             }
         }
         batch += 1;
@@ -175,6 +177,28 @@ impl Server {
             failures.push(format!("after the batch: {problem}"));
         }
         failures
+    }
+
+    /// The first case of a batch after which the log tells of a bug, if the cases run one after the other; `None`: there is none.
+    fn culprit(
+        &mut self,
+        generator: &Generator<'_>,
+        protocol: Protocol,
+        batch: u64,
+    ) -> Result<Option<String>, TestError> {
+        for number in 0..CASES {
+            let case = generator.case(protocol, batch, number);
+            let token = self.log_in_at_the_console().unwrap_or_default();
+            let place = Place { target: self.process.target(), http: self.process.http_addresses(), token: &token };
+            // What is wrong with the conversation itself was found before.
+            let _ = hold(&case, &place);
+            if let Some(panics) = self.health.panics(&mut self.process)? {
+                let shown: String = case.shown().chars().take(SHOWN_MAX).collect();
+                return Ok(Some(format!("alone, case {number}: {panics}\n{shown}")));
+            }
+            self.leave_http(&token);
+        }
+        Ok(None)
     }
 
     /// The token of a login at the console.

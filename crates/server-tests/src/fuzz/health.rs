@@ -17,7 +17,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(15);
 /// How soon after a batch its sessions, threads and statements must be gone.
 const SETTLED_MAX: Duration = Duration::from_secs(45);
 /// The memory of the process, in bytes: that of its database with its limits, and of its buffers.
-const MEMORY_MAX: u64 = 1 << 30;
+const MEMORY_MAX: u64 = 3 << 29;
 /// Threads above those after the start. The runtime keeps some for ten seconds.
 const THREADS_MORE: u64 = 12;
 /// How long it is looked at the use of processors, and how many ticks of 10 ms it may have in it.
@@ -42,15 +42,8 @@ impl Health {
 
     fn check(&mut self, process: &mut ServerProcess, runtime: &Runtime, has_users: bool) -> Result<(), TestError> {
         let found = |text: String| Err(TestError::Found(text));
-        let (log, end) = process.log_from(self.log_end);
-        self.log_end = end;
-        if !process.is_running()? {
-            return found(format!("the server has ended: {log}"));
-        }
-        let panics: Vec<&str> =
-            log.lines().filter(|line| line.contains("panicked") || line.contains(" ERROR ")).collect();
-        if !panics.is_empty() {
-            return found(format!("panics in the log: {}", panics.join("\n")));
+        if let Some(panics) = self.panics(process)? {
+            return found(panics);
         }
         runtime.block_on(answered(process.target()))?;
         answered_by_http(process.http_addresses(), has_users)?;
@@ -58,6 +51,18 @@ impl Health {
             Some(memory) if memory > MEMORY_MAX => found(format!("the server has {} MB", memory >> 20)),
             _ => self.settled(process),
         }
+    }
+
+    /// What tells of a bug in the log since the last look; `None`: nothing.
+    pub fn panics(&mut self, process: &mut ServerProcess) -> Result<Option<String>, TestError> {
+        let (log, end) = process.log_from(self.log_end);
+        self.log_end = end;
+        if !process.is_running()? {
+            return Ok(Some(format!("the server has ended: {log}")));
+        }
+        let is_bug = |line: &&str| line.contains("panicked") || line.contains(" ERROR ");
+        let bugs: Vec<&str> = log.lines().filter(is_bug).collect();
+        Ok((!bugs.is_empty()).then(|| format!("panics in the log: {}", bugs.join("\n"))))
     }
 
     /// Waits until sessions, threads and statements of the batch are gone.
