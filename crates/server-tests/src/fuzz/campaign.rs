@@ -127,6 +127,8 @@ impl Server {
         };
         runtime.block_on(async {
             let client = process.target().connect().await?;
+            // The time limit is for statements of the cases.
+            client.batch_execute("SET statement_timeout = 0").await?;
             client.batch_execute("CREATE TABLE witness (id BIGINT PRIMARY KEY, size INTEGER)").await?;
             client.batch_execute("INSERT INTO witness VALUES (7, 7)").await?;
             for statement in sql::SET_UP {
