@@ -109,7 +109,7 @@ pub struct LimitOptions {
     #[arg(long, value_name = "TIME", default_value_t = Self::default().transaction_timeout)]
     pub transaction_timeout: TimeLimit,
 
-    /// How long a client of PostgreSQL may read nothing of an answer that waits for it, or off
+    /// How long a client may read nothing of an answer that waits for it, or off
     #[arg(long, value_name = "TIME", default_value_t = Self::default().send_timeout)]
     pub send_timeout: TimeLimit,
 

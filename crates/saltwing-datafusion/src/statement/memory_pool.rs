@@ -143,16 +143,20 @@ mod tests {
             let memory = Arc::new(Memory::of_statement(limit, memory.clone()));
             Arc::new(OperatorMemory::of_statement(memory, of_all.clone())) as Arc<dyn MemoryPool>
         });
+        let counted = || {
+            let spilling = of_all.spilling.lock();
+            (memory.used(), spilling.bytes, spilling.count)
+        };
         let (small, large) = (reservation(&pools[0], true), reservation(&pools[1], true));
         // Three quarters of its statement's, and a half of three quarters of the whole.
         assert!(small.try_grow(301).is_err() && small.try_grow(300).is_ok());
         assert!(large.try_grow(376).is_err() && large.try_grow(375).is_ok());
-        assert_eq!((memory.used(), of_all.spilling.lock().bytes, of_all.spilling.lock().count), (675, 675, 2));
+        assert_eq!(counted(), (675, 675, 2));
         let other = reservation(&pools[0], false);
         let refused = other.try_grow(101).unwrap_err().to_string();
         assert!(refused.contains("it uses 300 of the 400 that statement_memory_limit allows"), "{refused}");
         other.try_grow(100).unwrap();
         drop((small, large, other));
-        assert_eq!((memory.used(), of_all.spilling.lock().bytes, of_all.spilling.lock().count), (0, 0, 0));
+        assert_eq!(counted(), (0, 0, 0));
     }
 }

@@ -15,7 +15,7 @@
 //! | `generator` | the case of a seed, a batch and a number |
 //! | `postgres_case`, `avatica_case`, `console_case` | cases of each protocol |
 //! | `http_framing`, `protobuf` | requests of HTTP, right and broken; bytes of protobuf messages |
-//! | `sql`, `expression`, `corpus` | texts of statements |
+//! | `sql`, `expression`, `words`, `corpus` | texts of statements |
 //! | `mutation` | damage to bytes and texts |
 //! | `health` | what must hold after a batch |
 //! | `options` | how long, of which seed, which protocols |
@@ -35,6 +35,7 @@ mod options;
 mod postgres_case;
 mod protobuf;
 mod sql;
+mod words;
 
 pub use campaign::run;
 pub use options::FuzzOptions;

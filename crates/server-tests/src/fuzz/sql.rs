@@ -1,8 +1,9 @@
 //! Random statements: of a grammar, of the repository's SQL files, and damaged ones.
 
 use super::corpus::Corpus;
-use super::expression::{TYPES, expression};
+use super::expression::expression;
 use super::mutation::damaged_text;
+use super::words::{COPIES, STATEMENTS, TYPES};
 use crate::random::Random;
 
 /// Tables: two of the fuzzer, some that cases make, some of catalogs.
@@ -39,97 +40,16 @@ pub const SET_UP: &[&str] = &[
     "INSERT INTO fuzz_b SELECT 'p' || CAST(k % 7 AS VARCHAR), k, k / 3.0 FROM generate_series(1, 300) AS s (k)",
 ];
 
-const PLAIN: &[&str] = &[
-    "BEGIN",
-    "COMMIT",
-    "ROLLBACK",
-    "SAVEPOINT s",
-    "ROLLBACK TO s",
-    "RELEASE s",
-    "BEGIN READ ONLY",
-    "BEGIN ISOLATION LEVEL SERIALIZABLE",
-    "DISCARD ALL",
-    "RESET ALL",
-    "DEALLOCATE ALL",
-    "CLOSE ALL",
-    "SHOW ALL",
-    "SHOW TABLES",
-    "SHOW STORAGE",
-    "SHOW GRANTS",
-    "SHOW FUNCTIONS",
-    "ABORT AND CHAIN",
-    "",
-    ";",
-    ";;;",
-    "--",
-    "/* open",
-    "SELECT",
-    "PREPARE st AS SELECT $1 + 1",
-    "EXECUTE st(1)",
-    "EXECUTE st('x', 2)",
-    "DEALLOCATE st",
-    "DECLARE cur CURSOR FOR SELECT * FROM fuzz_a WHERE k > 0",
-    "FETCH 3 FROM cur",
-    "FETCH ALL FROM cur",
-    "MOVE 10 IN cur",
-    "FETCH -1 FROM cur",
-    "CLOSE cur",
-    "SET statement_timeout = 100",
-    "SET statement_timeout = '-1'",
-    "SET search_path = nothing",
-    "SET TimeZone = 'UTC'",
-    "SET dialect = 'phoenix'",
-    "SET executor = 'datafusion'",
-    "SET executor = 'direct'",
-    "SET DateStyle = 'ISO, DMY'",
-    "SET client_encoding = 'LATIN1'",
-    "SET extra_float_digits = 99",
-    "SELECT count(*) FROM fuzz_a a, fuzz_a b, fuzz_a c, fuzz_a d WHERE a.k + b.k + c.k + d.k < 0",
-    "SELECT * FROM generate_series(1, 9223372036854775807)",
-    "SELECT array_agg(s) FROM generate_series(1, 100000000) AS t (s)",
-    "SELECT repeat('x', 60000000) || repeat('y', 60000000)",
-    "WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r",
-    "SELECT string_agg(v, ',') FROM fuzz_a a, fuzz_a b, fuzz_a c",
-    "SELECT a.v, b.v FROM fuzz_a a, fuzz_a b, fuzz_a c ORDER BY a.v || b.v, c.k DESC",
-    "SELECT DISTINCT a.k * b.k, c.k FROM fuzz_a a, fuzz_a b, fuzz_a c",
-    "CREATE TEMP TABLE made_1 (k BIGINT PRIMARY KEY, v VARCHAR)",
-    "SELECT nextval('fuzz_sequence')",
-    "SELECT NEXT VALUE FOR fuzz_sequence FROM fuzz_a",
-    "TRUNCATE TABLE made_1",
-    "ANALYZE",
-    "VACUUM",
-    "LISTEN x",
-    "LOCK TABLE fuzz_a",
-    "SELECT * FROM fuzz_a AS OF TIMESTAMP 1",
-    "EXPORT DATABASE '/tmp/x'",
-];
-
-const COPIES: &[&str] = &[
-    "COPY fuzz_a (k, v) FROM STDIN",
-    "COPY fuzz_a FROM STDIN (FORMAT csv, HEADER)",
-    "COPY fuzz_b FROM STDIN (FORMAT binary)",
-    "COPY fuzz_b TO STDOUT",
-    "COPY fuzz_a TO STDOUT (FORMAT binary)",
-    "COPY (SELECT k, v FROM fuzz_a) TO STDOUT WITH (FORMAT csv, DELIMITER ';', FORCE_QUOTE (v))",
-    "COPY fuzz_a (k, v) FROM STDIN WITH (FORMAT json)",
-    "COPY fuzz_a TO STDOUT WITH (FORMAT json)",
-    "COPY fuzz_b FROM STDIN WITH (FORMAT arrow)",
-    "COPY fuzz_b FROM STDIN (FORMAT text, DELIMITER '|', NULL 'n', ON_CONFLICT error)",
-    "COPY fuzz_a TO '/etc/x'",
-    "COPY fuzz_a FROM STDIN WITH (FORMAT parquet)",
-    "COPY fuzz_a FROM STDIN (DELIMITER '')",
-];
-
 /// A statement, or what looks like one.
 pub fn statement(random: &mut Random, corpus: &Corpus) -> String {
     match random.below(20) {
-        0..=2 => random.text_of(PLAIN).to_owned(),
+        0..=2 => random.text_of(&STATEMENTS).to_owned(),
         3..=5 => {
             let (text, other) = (corpus.statement(random).to_owned(), corpus.statement(random).to_owned());
             damaged_text(random, &text, &other)
         }
         6 => corpus.statement(random).to_owned(),
-        7 => random.text_of(COPIES).to_owned(),
+        7 => random.text_of(&COPIES).to_owned(),
         8 => {
             let (text, other) = (of_grammar(random, corpus), corpus.statement(random).to_owned());
             damaged_text(random, &text, &other)
@@ -148,12 +68,24 @@ pub fn statement(random: &mut Random, corpus: &Corpus) -> String {
     }
 }
 
+/// The columns of a table; none of one that may not be there.
+fn columns_of(table: &str) -> &'static [&'static str] {
+    match table {
+        "fuzz_a" => &["k", "v", "n", "d", "b", "x", "a"],
+        "fuzz_b" => &["p", "q", "r"],
+        "fuzz_view" | "made_1" => &["k", "v"],
+        "pg_class" => &["oid", "relname", "relkind", "reltuples"],
+        "information_schema.columns" => &["table_name", "column_name", "ordinal_position"],
+        _ => &[],
+    }
+}
+
 fn of_grammar(random: &mut Random, corpus: &Corpus) -> String {
     let depth = u32::try_from(random.below(4)).unwrap_or_default();
-    let mut inner = || expression(random, corpus, depth);
-    let (one, two, three) = (inner(), inner(), inner());
     let table = random.text_of(TABLES);
-    let (made, kind) = (random.text_of(&["made_1", "made_2", "fuzz_a"]), random.text_of(TYPES));
+    let mut inner = || expression(random, corpus, columns_of(table), depth);
+    let (one, two, three) = (inner(), inner(), inner());
+    let (made, kind) = (random.text_of(&["made_1", "made_2", "fuzz_a"]), random.text_of(&TYPES));
     match random.below(16) {
         0..=6 => select(random, [one, two, three], table),
         7 => format!("UPSERT INTO fuzz_a (k, v, n) VALUES ({one}, {two}, {three})"),
