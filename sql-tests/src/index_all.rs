@@ -91,8 +91,8 @@ pub(crate) fn is_left_out(sql: &str, expected: Option<&str>) -> bool {
     let sets_limit =
         ["SET ROWS_MAX", "SET BYTES_MAX", "SET COMMIT_BYTES_MAX"].iter().any(|words| upper.starts_with(words));
     let is_write = ["UPDATE", "DELETE", "UPSERT", "INSERT", "MERGE"].iter().any(|verb| upper.starts_with(verb));
-    let is_refusal =
-        expected.is_some_and(|error| ["54F01", "full_scan", "54000", "54F02"].iter().any(|code| error.contains(code)));
+    let is_refusal = expected
+        .is_some_and(|error| ["54F01", "full_scan", "54000", "54F02", "53200"].iter().any(|code| error.contains(code)));
     sets_limit || is_write && is_refusal
 }
 

@@ -188,7 +188,7 @@ impl Run {
 
     /// How a record ended. If indexes are read in place of tables, an expected refusal of a full scan or of the budget is skipped.
     fn without_access(&self, ended: Ended, expected: Option<&ExpectedError>) -> Ended {
-        const LIMITS: [&str; 4] = ["54F01", "full_scan", "54F02", "budget_exceeded"];
+        const LIMITS: [&str; 6] = ["54F01", "full_scan", "54F02", "budget_exceeded", "53200", "out_of_memory"];
         let is_refusal = |error: &&ExpectedError| LIMITS.iter().any(|limit| error.to_string().contains(limit));
         match ended {
             Ended::Failed(_) if self.index_all && expected.filter(is_refusal).is_some() => Ended::Skipped(None),

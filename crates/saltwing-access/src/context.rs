@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use saltwing_types::interrupt::{self, Entered, Interrupt, Interrupted};
 
+use crate::memory::StatementMemory;
 use crate::{Memory, TableError};
 
 /// Limits of one statement; `None` is no limit.
@@ -172,7 +173,7 @@ pub struct ScanContext {
 struct Shared {
     budget: Budget,
     threads: Threads,
-    memory: Arc<Memory>,
+    memory: StatementMemory,
     started: Instant,
     deadline: Option<Instant>,
     cancelled: AtomicBool,
@@ -197,11 +198,11 @@ impl Interrupt for Shared {
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
-        Self::of_statement(budget, Threads::ONE, Arc::new(Memory::new(usize::MAX)))
+        Self::of_statement(budget, Threads::ONE, StatementMemory::new(Arc::new(Memory::new(usize::MAX)), usize::MAX))
     }
 
     /// As [`ScanContext::new`], for a statement for which several threads may work, and that shares its memory with others.
-    pub fn of_statement(budget: Budget, threads: Threads, memory: Arc<Memory>) -> Self {
+    pub fn of_statement(budget: Budget, threads: Threads, memory: StatementMemory) -> Self {
         let started = Instant::now();
         let shared = Shared {
             budget,
@@ -243,9 +244,9 @@ impl ScanContext {
         self.shared.threads
     }
 
-    /// The memory that the statement's work counts in.
+    /// The memory that the statement's work counts in: its own, or that of all statements if it has no smaller limit.
     pub fn memory(&self) -> &Arc<Memory> {
-        &self.shared.memory
+        self.shared.memory.get()
     }
 
     /// Makes every scan of the statement stop within a batch.

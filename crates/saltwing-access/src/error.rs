@@ -3,6 +3,8 @@
 use saltwing_rowkey::RowKeyError;
 use saltwing_types::{ErrorCode, Interrupted, SqlType, StorageError, Value, ValueError, text};
 
+use crate::MemoryScope;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,11 +78,8 @@ pub enum TableError {
         /// The limit.
         limit: u64,
     },
-    /// The statements that run would use more memory than they may.
-    #[error(
-        "the statement needs {wanted} bytes of memory, and running statements use {used} of the {limit} that \
-         memory_limit allows"
-    )]
+    /// The statement, or all that run, would use more memory than they may.
+    #[error("the statement needs {wanted} bytes of memory, and {scope} {used} of the {limit} that {} allows", scope.setting())]
     OutOfMemory {
         /// How much more.
         wanted: usize,
@@ -88,6 +87,8 @@ pub enum TableError {
         used: usize,
         /// The limit.
         limit: usize,
+        /// Whose limit.
+        scope: MemoryScope,
     },
     /// The statement's time is over.
     #[error("the statement took longer than its limit of {limit_ms} ms")]
@@ -190,7 +191,8 @@ impl TableError {
             Self::ValueTooLarge { .. } => ErrorCode::TooLong,
             Self::Conflict { .. } | Self::DefinitionChanged { .. } => ErrorCode::Conflict,
             Self::SnapshotTooOld => ErrorCode::SnapshotTooOld,
-            Self::BudgetExceeded { .. } | Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
+            Self::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
+            Self::OutOfMemory { .. } => ErrorCode::OutOfMemory,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,

@@ -38,7 +38,7 @@ pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use few_rows::{FEW_ROWS, FewRows, ShortRange};
 pub use index_lookup::ReadSpec;
 pub use keys::{KeyRanges, KeySet, RangeIter};
-pub use memory::{Memory, Reservation};
+pub use memory::{Memory, MemoryScope, Reservation, StatementMemory};
 pub use reaper::reap_later;
 pub use scan::{ScanOrder, ScanRoute, SplitTarget};
 pub use snapshot::{RowSource, Snapshot, attached_table, snapshot_of};

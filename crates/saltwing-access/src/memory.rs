@@ -1,11 +1,40 @@
-//! Working memory, counted: that of all running statements of a database together.
+//! Working memory, counted: that of all running statements of a database together, and that of one statement.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use crate::TableError;
 
-/// The memory that running statements use, and its limit.
+/// Whose memory a limit bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryScope {
+    /// All running statements of a database together.
+    Statements,
+    /// One statement.
+    Statement,
+}
+
+impl fmt::Display for MemoryScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Statements => "running statements use",
+            Self::Statement => "it uses",
+        })
+    }
+}
+
+impl MemoryScope {
+    /// The setting that has the limit.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Statements => "memory_limit",
+            Self::Statement => "statement_memory_limit",
+        }
+    }
+}
+
+/// The memory that running statements use, and its limit: of all statements of a database, or of one of them, whose bytes count for all as well.
 ///
 /// Counted is what statements gather or make: groups, sorts, hash tables, large results of functions, rows of a query that
 /// are written. Batches on their way, the block cache and recent rows are not.
@@ -13,12 +42,27 @@ use crate::TableError;
 pub struct Memory {
     limit: AtomicUsize,
     used: AtomicUsize,
+    /// The memory of all statements, if this is that of one.
+    of_all: Option<Arc<Memory>>,
 }
 
 impl Memory {
-    /// Accounts for memory, up to `limit` bytes.
+    /// Accounts for the memory of all statements, up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { limit: AtomicUsize::new(limit), used: AtomicUsize::new(0) }
+        Self { limit: AtomicUsize::new(limit), used: AtomicUsize::new(0), of_all: None }
+    }
+
+    /// Accounts for the memory of one statement, up to `limit` bytes, within that of all.
+    pub fn of_statement(limit: usize, of_all: Arc<Self>) -> Self {
+        Self { limit: AtomicUsize::new(limit), used: AtomicUsize::new(0), of_all: Some(of_all) }
+    }
+
+    /// Whose memory it is.
+    pub fn scope(&self) -> MemoryScope {
+        match self.of_all {
+            None => MemoryScope::Statements,
+            Some(_) => MemoryScope::Statement,
+        }
     }
 
     /// Most bytes.
@@ -39,25 +83,61 @@ impl Memory {
     /// Counts bytes that are about to be used; [`Memory::release`] gives them back.
     ///
     /// # Errors
-    /// [`TableError::OutOfMemory`] if there would be more than the limit.
+    /// [`TableError::OutOfMemory`] if there would be more than the limit, or than that of all statements.
     pub fn take(&self, bytes: usize) -> Result<(), TableError> {
         let limit = self.limit();
         let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= limit);
-        match self.used.fetch_update(Relaxed, Relaxed, more) {
-            Ok(_) => Ok(()),
-            Err(used) => Err(TableError::OutOfMemory { wanted: bytes, used, limit }),
+        if let Err(used) = self.used.fetch_update(Relaxed, Relaxed, more) {
+            return Err(self.exhausted(bytes, used));
         }
+        let taken = self.of_all.as_ref().map_or(Ok(()), |of_all| of_all.take(bytes));
+        if taken.is_err() {
+            self.used.fetch_sub(bytes, Relaxed);
+        }
+        taken
+    }
+
+    /// The error of a statement that wants more bytes while so many are in use.
+    pub fn exhausted(&self, wanted: usize, used: usize) -> TableError {
+        TableError::OutOfMemory { wanted, used, limit: self.limit(), scope: self.scope() }
     }
 
     /// Counts bytes that are in use already, beyond the limit too.
     pub fn take_anyway(&self, bytes: usize) {
         self.used.fetch_add(bytes, Relaxed);
+        self.of_all.iter().for_each(|of_all| of_all.take_anyway(bytes));
     }
 
     /// Gives bytes back.
     pub fn release(&self, bytes: usize) {
         let before = self.used.fetch_sub(bytes, Relaxed);
         debug_assert!(before >= bytes, "{bytes} bytes are given back of {before}");
+        self.of_all.iter().for_each(|of_all| of_all.release(bytes));
+    }
+}
+
+/// The memory of a statement, which is made when it is first asked for: most statements gather nothing.
+#[derive(Debug)]
+pub struct StatementMemory {
+    of_all: Arc<Memory>,
+    limit: usize,
+    own: OnceLock<Arc<Memory>>,
+}
+
+impl StatementMemory {
+    /// Up to `limit` bytes, within the memory of all statements.
+    pub fn new(of_all: Arc<Memory>, limit: usize) -> Self {
+        Self { of_all, limit, own: OnceLock::new() }
+    }
+
+    /// The statement's memory. If its limit is not below that of all statements, it needs none of its own, and this is the memory of all.
+    pub fn get(&self) -> &Arc<Memory> {
+        let own = || Arc::new(Memory::of_statement(self.limit, self.of_all.clone()));
+        if self.limit >= self.of_all.limit() && self.own.get().is_none() {
+            &self.of_all
+        } else {
+            self.own.get_or_init(own)
+        }
     }
 }
 
@@ -110,12 +190,42 @@ mod tests {
         first.resize(60).unwrap();
         let mut second = Reservation::new(memory.clone());
         let refused = second.resize(41).unwrap_err();
-        assert!(matches!(refused, TableError::OutOfMemory { wanted: 41, used: 60, limit: 100 }));
+        assert!(matches!(
+            refused,
+            TableError::OutOfMemory { wanted: 41, used: 60, limit: 100, scope: MemoryScope::Statements }
+        ));
         second.resize(40).unwrap();
         first.resize(10).unwrap();
         assert_eq!((memory.used(), first.bytes()), (50, 10));
         drop((first, second));
         assert_eq!(memory.used(), 0);
         assert!(memory.take(usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_statement_counts_for_itself_and_for_all() {
+        let of_all = Arc::new(Memory::new(100));
+        let statements = [60, 70].map(|limit| Arc::new(Memory::of_statement(limit, of_all.clone())));
+        let [mut first, mut second] = statements.clone().map(Reservation::new);
+        let refused = first.resize(61).unwrap_err();
+        assert!(matches!(refused, TableError::OutOfMemory { limit: 60, scope: MemoryScope::Statement, .. }));
+        assert!(refused.to_string().ends_with("it uses 0 of the 60 that statement_memory_limit allows"), "{refused}");
+        first.resize(60).unwrap();
+        let refused = second.resize(50).unwrap_err();
+        assert!(matches!(
+            refused,
+            TableError::OutOfMemory { used: 60, limit: 100, scope: MemoryScope::Statements, .. }
+        ));
+        assert!(
+            refused.to_string().ends_with("running statements use 60 of the 100 that memory_limit allows"),
+            "{refused}"
+        );
+        assert_eq!((statements[1].used(), of_all.used()), (0, 60));
+        second.resize(40).unwrap();
+        statements[0].take_anyway(10);
+        assert_eq!((statements[0].used(), of_all.used()), (70, 110));
+        statements[0].release(10);
+        drop((first, second));
+        assert_eq!((statements[0].used(), statements[1].used(), of_all.used()), (0, 0, 0));
     }
 }

@@ -346,14 +346,17 @@ mod tests {
     #[test]
     fn what_the_database_may_take_is_left_to_it_unless_given() {
         assert_eq!(run(&["db"]).opening.layout, Layout::default());
-        let memory_limit = Some(2 << 30);
-        let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), memory_limit, merge_threads: Some(2) };
-        assert_eq!(
-            run(&["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2", "--memory-limit", "2GB"])
-                .opening
-                .layout,
-            layout
-        );
+        let (memory_limit, statement_memory_limit) = (Some(2 << 30), Some(1 << 30));
+        let layout = Layout {
+            cache_mb: Some(1000),
+            delta_mb: Some(64),
+            memory_limit,
+            statement_memory_limit,
+            merge_threads: Some(2),
+        };
+        let memory = ["--memory-limit", "2GB", "--statement-memory-limit", "1GB"];
+        let others = ["--cache-mb", "1000", "--delta-mb=64", "db", "--merge-threads", "2"];
+        assert_eq!(run(&[others.as_slice(), &memory].concat()).opening.layout, layout);
     }
 
     #[test]

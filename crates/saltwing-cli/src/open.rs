@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ValueEnum, value_parser};
-use saltwing::{Database, Error, FileAccess, StoreKind};
+use saltwing::{Builder, Database, Error, FileAccess, StoreKind};
 
 const MB: usize = 1 << 20;
 
@@ -41,6 +41,10 @@ pub(crate) struct Layout {
     /// machine's unless said otherwise
     #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
     pub(crate) memory_limit: Option<usize>,
+
+    /// The most of this memory for one running statement: all of it, in the server half of it, unless said otherwise
+    #[arg(long, value_name = "SIZE", value_parser = memory_limit)]
+    pub(crate) statement_memory_limit: Option<usize>,
 
     /// Threads that merge recent rows into blocks, 1 unless said otherwise
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..))]
@@ -111,6 +115,23 @@ impl Opening {
     /// # Errors
     /// The library's: locked, no such directory, no database, another store.
     pub(crate) fn open(&self, directory: Option<&Path>, files: FileAccess) -> Result<Database, Error> {
+        self.builder(directory, files)?.open()
+    }
+
+    /// As [`Opening::open`], for clients that share the database: unless the options say otherwise, one statement leaves half of the memory to the others.
+    ///
+    /// # Errors
+    /// As [`Opening::open`].
+    pub(crate) fn open_for_clients(&self, directory: Option<&Path>, files: FileAccess) -> Result<Database, Error> {
+        let builder = self.builder(directory, files)?;
+        let half = builder.memory_limit_bytes() / 2;
+        match self.layout.statement_memory_limit {
+            None => builder.statement_memory_limit(half.max(1)).open(),
+            Some(_) => builder.open(),
+        }
+    }
+
+    fn builder(&self, directory: Option<&Path>, files: FileAccess) -> Result<Builder, Error> {
         let mut builder = match directory {
             Some(path) => Database::builder(path),
             None => Database::memory_builder(),
@@ -121,9 +142,12 @@ impl Opening {
         if let Some(policy) = self.full_scan {
             builder = builder.full_scan(policy.as_str())?;
         }
-        let Layout { cache_mb, delta_mb, memory_limit, merge_threads } = self.layout;
+        let Layout { cache_mb, delta_mb, memory_limit, statement_memory_limit, merge_threads } = self.layout;
         if let Some(bytes) = memory_limit {
             builder = builder.memory_limit(bytes);
+        }
+        if let Some(bytes) = statement_memory_limit {
+            builder = builder.statement_memory_limit(bytes);
         }
         if let Some(mb) = cache_mb {
             builder = builder.block_cache_bytes((mb as usize).saturating_mul(MB));
@@ -134,6 +158,6 @@ impl Opening {
         if let Some(threads) = merge_threads {
             builder = builder.merge_threads(threads.into());
         }
-        builder.file_access(files).readonly(self.readonly).open()
+        Ok(builder.file_access(files).readonly(self.readonly))
     }
 }

@@ -110,7 +110,7 @@ fn served(serve: &Serve) -> Result<(), ServerError> {
     serve.server.check()?;
     let files = serve.files.clone().map_or(FileAccess::None, FileAccess::Below);
     let directory = serve.directory();
-    let database = serve.opening.open(directory.as_deref(), files)?;
+    let database = serve.opening.open_for_clients(directory.as_deref(), files)?;
     database.notices().iter().for_each(|notice| tracing::warn!(target: "saltwing::server", "{notice}"));
     let user = first_user(&database)?;
     let running = Server::start(database, serve.server.clone())?;

@@ -1,6 +1,6 @@
 //! Errors of the execution of bound statements.
 
-use saltwing_access::TableError;
+use saltwing_access::{MemoryScope, TableError};
 use saltwing_types::{ErrorCode, ValueError};
 
 /// An error of this crate.
@@ -95,10 +95,7 @@ pub enum ExecError {
     #[error("the transaction has ended")]
     Ended,
     /// More memory for groups than a statement may take.
-    #[error(
-        "the statement's groups need {bytes} bytes of memory, and running statements use {used} of the {limit} that \
-         memory_limit allows"
-    )]
+    #[error("the statement's groups need {bytes} bytes of memory, and {scope} {used} of the {limit} that {} allows", scope.setting())]
     OutOfMemory {
         /// The bytes that the groups need, at least.
         bytes: usize,
@@ -106,6 +103,8 @@ pub enum ExecError {
         used: usize,
         /// The limit.
         limit: usize,
+        /// Whose limit.
+        scope: MemoryScope,
     },
     /// Still in conflict after all retries.
     #[error("other transactions kept writing the same rows: gave up after {0} tries")]
@@ -135,7 +134,7 @@ impl ExecError {
             },
             Self::ChangedTwice { .. } => ErrorCode::SeveralRows,
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
-            Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
+            Self::OutOfMemory { .. } => ErrorCode::OutOfMemory,
             Self::Contended(_) => ErrorCode::Conflict,
             Self::Ended => ErrorCode::NoTransaction,
         }
@@ -153,8 +152,12 @@ impl ExecError {
                 "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT, UPDATE of no key column and DELETE in parts of so \
                  many rows; or raise the limit: SET commit_bytes_max; or write in several statements",
             ),
-            Self::OutOfMemory { .. } => Some(
+            Self::OutOfMemory { scope: MemoryScope::Statements, .. } => Some(
                 "group by the first key columns: groups then come one by one; or open the database with a larger memory_limit",
+            ),
+            Self::OutOfMemory { scope: MemoryScope::Statement, .. } => Some(
+                "group by the first key columns: groups then come one by one; or raise the limit: SET statement_memory_limit, up to that with \
+                 which the database was opened",
             ),
             Self::Contended(_) => Some("send the statement again"),
             _ => None,

@@ -11,6 +11,8 @@ use crate::relation_database::{Login, RelationDatabase};
 use crate::translation::{Translated, translate, with_session_values};
 use crate::{CatalogError, SessionFacts, SettingChange};
 
+/// The bytes of a query that the log has: a client must not fill the disk with long ones.
+const QUERY_LOGGED_MAX: usize = 4000;
 /// The users whose relations are kept.
 const USERS_MAX: usize = 32;
 
@@ -103,6 +105,7 @@ impl PgCatalog {
         if let Err(error) = translated.as_ref().map(|_| ())
             && error.is_unanswered()
         {
+            let sql = sql.get(..sql.floor_char_boundary(QUERY_LOGGED_MAX)).unwrap_or_default();
             tracing::warn!(target: "saltwing::pg_catalog", sql, %error, "a query for the catalog has no answer");
         }
         translated

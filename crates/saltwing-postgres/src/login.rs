@@ -9,7 +9,7 @@ use pgwire::error::{ErrorInfo, PgWireError};
 use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::response::{GssEncResponse, SslResponse};
 use pgwire::messages::startup::{Authentication, NegotiateProtocolVersion};
-use saltwing_sessions::{Arrival, Login, Phase, Protocol, Refusal, Session, Sessions};
+use saltwing_sessions::{Arrival, Limits, Login, Phase, Protocol, Refusal, Session, Sessions};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
@@ -77,12 +77,11 @@ pub(crate) async fn log_in(
 ) -> Option<LoggedIn> {
     let arrival = sessions.arrive(Protocol::Postgres, Some(peer));
     let timeout = if arrival.is_ok() { sessions.limits().login_timeout } else { REFUSED_TIMEOUT };
-    let message_bytes_max = sessions.limits().message_bytes_max;
     let mut phase = sessions.phase();
     let is_admitted = arrival.is_ok();
     let mut wire = tokio::select! {
         biased;
-        wire = tokio::time::timeout(timeout, open(tls, stream, message_bytes_max)) => wire.ok()??,
+        wire = tokio::time::timeout(timeout, open(tls, stream, sessions.limits())) => wire.ok()??,
         // A client that has sent nothing is not waited for at the end of the process.
         _ = phase.wait_for(|phase| *phase != Phase::Serving), if is_admitted => return None,
     };
@@ -117,7 +116,7 @@ pub(crate) async fn log_in(
 }
 
 /// The connection, encrypted if the client begins with TLS.
-async fn open(tls: Option<&TlsConfig>, stream: TcpStream, message_bytes_max: usize) -> Option<Wire> {
+async fn open(tls: Option<&TlsConfig>, stream: TcpStream, limits: &Limits) -> Option<Wire> {
     let mut first = [0];
     let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first == [TLS_HANDSHAKE];
     let transport = Transport::new(stream);
@@ -125,7 +124,7 @@ async fn open(tls: Option<&TlsConfig>, stream: TcpStream, message_bytes_max: usi
         Some(tls) => encrypted(tls, transport).await?,
         None => transport,
     };
-    Some(Wire::new(transport, message_bytes_max))
+    Some(Wire::new(transport, limits.message_bytes_max, limits.send_timeout))
 }
 
 async fn encrypted(tls: &TlsConfig, transport: Transport) -> Option<Transport> {

@@ -19,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::listener::{Accepted, Stage, StageWatch};
+use crate::send_limit::SendLimit;
 
 /// How long the handshake of TLS may take.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -47,18 +48,21 @@ pub(crate) struct HttpConnections {
     tls: Option<watch::Receiver<Arc<ServerConfig>>>,
     places: Arc<Semaphore>,
     header_time_max: Duration,
+    send_timeout: Option<Duration>,
 }
 
 impl HttpConnections {
-    /// At most `connections_max` at once; a further one is answered with 503, and with TLS closed.
+    /// At most `connections_max` at once; a further one is answered with 503, and with TLS closed. One whose client takes nothing of its answer for the
+    /// time of `send_timeout` is ended.
     pub(crate) fn new(
         protocol: Protocol,
         router: Router,
         tls: Option<watch::Receiver<Arc<ServerConfig>>>,
         connections_max: usize,
+        send_timeout: Option<Duration>,
     ) -> Self {
         let places = Arc::new(Semaphore::new(connections_max.min(Semaphore::MAX_PERMITS)));
-        Self { protocol, router, tls, places, header_time_max: HEADER_TIME_MAX }
+        Self { protocol, router, tls, places, header_time_max: HEADER_TIME_MAX, send_timeout }
     }
 
     /// Serves a connection until it ends.
@@ -75,10 +79,10 @@ impl HttpConnections {
         };
         let configuration = self.tls.as_ref().map(|current| current.borrow().clone());
         let Some(configuration) = configuration else {
-            return self.answer(TokioIo::new(stream), peer, stage).await;
+            return self.answer(self.limited(stream), peer, stage).await;
         };
         match tokio::time::timeout(HANDSHAKE_TIME_MAX, TlsAcceptor::from(configuration).accept(stream)).await {
-            Ok(Ok(stream)) => self.answer(TokioIo::new(stream), peer, stage).await,
+            Ok(Ok(stream)) => self.answer(self.limited(stream), peer, stage).await,
             Ok(Err(error)) => {
                 metrics::counter!("saltwing_server_tls_failures_total", "protocol" => protocol).increment(1);
                 tracing::info!(target: "saltwing::server", protocol, %peer, %error, "no TLS with this client");
@@ -88,6 +92,10 @@ impl HttpConnections {
                 tracing::info!(target: "saltwing::server", protocol, %peer, "the handshake of TLS took too long");
             }
         }
+    }
+
+    fn limited<S>(&self, stream: S) -> TokioIo<SendLimit<S>> {
+        TokioIo::new(SendLimit::new(stream, self.send_timeout))
     }
 
     /// Answers requests until the connection or the listener ends.
@@ -165,7 +173,7 @@ mod tests {
         let bound = Bound::new(Protocol::Http, (Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let address = bound.address();
         let router = Router::new().route("/", get(|| async { "here" }));
-        let mut connections = HttpConnections::new(Protocol::Http, router, None, 1);
+        let mut connections = HttpConnections::new(Protocol::Http, router, None, 1, None);
         connections.header_time_max = header_time_max;
         let listener = bound.open(move |accepted| connections.clone().serve(accepted));
         drop(entered);

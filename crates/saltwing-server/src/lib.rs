@@ -46,6 +46,7 @@ mod recorder;
 mod request_body;
 mod request_origin;
 mod running;
+mod send_limit;
 mod server;
 mod signals;
 

@@ -109,6 +109,10 @@ pub struct LimitOptions {
     #[arg(long, value_name = "TIME", default_value_t = Self::default().transaction_timeout)]
     pub transaction_timeout: TimeLimit,
 
+    /// How long a client may read nothing of an answer that waits for it, or off
+    #[arg(long, value_name = "TIME", default_value_t = Self::default().send_timeout)]
+    pub send_timeout: TimeLimit,
+
     /// The longest message of a client
     #[arg(long, value_name = "SIZE", default_value_t = Self::default().max_message)]
     pub max_message: MessageSize,
@@ -144,6 +148,7 @@ impl Default for LimitOptions {
             idle_in_transaction_timeout: TimeLimit(limits.idle_in_transaction_timeout),
             statement_timeout: TimeLimit(limits.statement_timeout),
             transaction_timeout: TimeLimit(limits.transaction_timeout),
+            send_timeout: TimeLimit(limits.send_timeout),
             max_message: MessageSize(limits.message_bytes_max),
             max_prepared_statements: limits.prepared_statements_max,
             max_cursors: limits.cursors_max,
@@ -164,6 +169,7 @@ impl LimitOptions {
             idle_in_transaction_timeout: self.idle_in_transaction_timeout.0,
             transaction_timeout: self.transaction_timeout.0,
             statement_timeout: self.statement_timeout.0,
+            send_timeout: self.send_timeout.0,
             message_bytes_max: self.max_message.0,
             prepared_statements_max: self.max_prepared_statements,
             cursors_max: self.max_cursors,

@@ -96,7 +96,8 @@ fn open_all(
     let limits = sessions.limits();
     let mut listeners = Listeners { clients: Vec::new(), console: None };
     let http = |protocol, router, connections_max| {
-        HttpConnections::new(protocol, router, certificates.map(Certificates::http), connections_max)
+        let tls = certificates.map(Certificates::http);
+        HttpConnections::new(protocol, router, tls, connections_max, limits.send_timeout)
     };
     for bound in bound {
         match bound.protocol() {

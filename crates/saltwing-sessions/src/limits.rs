@@ -19,6 +19,8 @@ pub struct Limits {
     pub transaction_timeout: Option<Duration>,
     /// The first value of the setting `statement_timeout` of each session.
     pub statement_timeout: Option<Duration>,
+    /// How long a client may read nothing of an answer that waits for it. Then its connection ends.
+    pub send_timeout: Option<Duration>,
     /// The bytes of one message of a client. A longer one ends the connection before it is read.
     pub message_bytes_max: usize,
     /// The prepared statements that a session has at once. A refusal has SQLSTATE 53400.
@@ -39,6 +41,7 @@ impl Default for Limits {
             idle_in_transaction_timeout: Some(Duration::from_secs(600)),
             transaction_timeout: None,
             statement_timeout: None,
+            send_timeout: Some(Duration::from_secs(600)),
             // A statement's text may have 16 MB, and its parameters as much again.
             message_bytes_max: 64 << 20,
             prepared_statements_max: 1000,

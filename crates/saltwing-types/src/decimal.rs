@@ -347,7 +347,8 @@ impl FromStr for Decimal {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| bad())?),
             None => (text, 0),
         };
-        if exponent.abs() > 10 * SCALE_MAX {
+        // The least number has no counterpart above 0.
+        if exponent.unsigned_abs() > 10 * SCALE_MAX.unsigned_abs() {
             return Err(out_of_range(text));
         }
         let (negative, unsigned) = match mantissa.strip_prefix('-') {
@@ -446,7 +447,7 @@ mod tests {
         ] {
             assert_eq!(d(text).to_string(), printed, "{text}");
         }
-        for bad in ["", ".", "-", "1e", "1x", "--1", "1.2.3", "1e99999"] {
+        for bad in ["", ".", "-", "1e", "1x", "--1", "1.2.3", "1e99999", "1e2147483647", "1e-2147483648"] {
             assert!(bad.parse::<Decimal>().is_err(), "{bad}");
         }
     }

@@ -61,6 +61,7 @@ macro_rules! codes {
 codes! {
     FullScanRefused = "full_scan_refused", "54F01";
     BudgetExceeded = "budget_exceeded", "54F02";
+    OutOfMemory = "out_of_memory", "53200";
     StatementTooLarge = "statement_too_large", "54000";
     TooDeep = "too_deep", "54001";
     TooManyColumns = "too_many_columns", "54011";

@@ -73,6 +73,7 @@ pub struct Builder {
     pub(crate) create: bool,
     pub(crate) cache_bytes: u64,
     pub(crate) memory_limit: usize,
+    pub(crate) statement_memory_limit: Option<usize>,
     pub(crate) commit_bytes_max: usize,
     pub(crate) threads: Threads,
     pub(crate) blocking_threads_max: NonZeroUsize,
@@ -96,6 +97,7 @@ impl Builder {
             create: true,
             cache_bytes: CACHE_BYTES,
             memory_limit: usize::try_from(machine_memory() / 4).unwrap_or(usize::MAX),
+            statement_memory_limit: None,
             commit_bytes_max: COMMIT_BYTES_MAX,
             threads: Threads {
                 count: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
@@ -191,11 +193,29 @@ impl Builder {
     /// Most bytes that the joins, sorts, groups and large values of all running statements may take together; by default a quarter
     /// of the memory that the process may use. Caches and recent rows have limits of their own.
     ///
-    /// A statement that needs more memory uses temporary files, or fails with [`ErrorCode::BudgetExceeded`]. `SET
+    /// A statement that needs more memory uses temporary files, or fails with [`ErrorCode::OutOfMemory`]. `SET
     /// memory_limit` changes the limit for all connections, up to this value.
     #[must_use]
     pub fn memory_limit(self, bytes: usize) -> Self {
         Self { memory_limit: bytes, ..self }
+    }
+
+    /// The limit of [`Builder::memory_limit`], in bytes.
+    pub fn memory_limit_bytes(&self) -> usize {
+        self.memory_limit
+    }
+
+    /// Most bytes of this memory that one statement may take; by default all of it. So one statement cannot leave the others without.
+    ///
+    /// `SET statement_memory_limit` changes the limit for a connection, up to this value.
+    #[must_use]
+    pub fn statement_memory_limit(self, bytes: usize) -> Self {
+        Self { statement_memory_limit: Some(bytes), ..self }
+    }
+
+    /// The most that SET may make of the memory of one statement.
+    pub(crate) fn statement_memory_most(&self) -> usize {
+        self.statement_memory_limit.unwrap_or(self.memory_limit).min(self.memory_limit)
     }
 
     /// Most bytes of encoded rows that one commit may hold; 256 MB by default, and at most the size of a batch of the

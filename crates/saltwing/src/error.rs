@@ -28,7 +28,7 @@ use crate::error_subject::Subject;
 /// | `FullScanRefused` | the statement would read a whole table |
 /// | `DuplicateKey`, `NotNull`, `Check`, `OutOfRange`, `DivisionByZero` and their like | a row or a value is not permitted |
 /// | `Conflict` | another commit came first: [`Error::is_retryable`] |
-/// | `Timeout`, `BudgetExceeded`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a dropped future ends the statement |
+/// | `Timeout`, `BudgetExceeded`, `OutOfMemory`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a dropped future ends the statement |
 /// | `FailedTransaction`, `ActiveTransaction` | the [transaction](crate::Transaction) does not accept the statement |
 /// | `NoTransaction`, `Locked` | the [transaction](crate::Transaction) has ended, or runs another statement |
 /// | `InsufficientPrivilege`, `FileAccessRefused` | the [user](crate::Database::connect_as) of the connection lacks the right |
@@ -372,11 +372,11 @@ pub(crate) fn table_help(error: &TableError) -> Option<String> {
         TableError::BudgetExceeded { .. } => {
             Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())
         }
-        TableError::OutOfMemory { .. } => {
-            let help = "ask for less at a time, with SET autocommit_rows if a query's rows are written; or open the database with a \
-                        larger memory_limit";
-            Some(help.into())
-        }
+        TableError::OutOfMemory { scope, .. } => Some(format!(
+            "ask for less at a time, with SET autocommit_rows if a query's rows are written; or raise the limit: SET {}, up to that with which the \
+             database was opened",
+            scope.setting()
+        )),
         TableError::Timeout { .. } => Some("raise it: SET statement_timeout = '60s'".into()),
         TableError::Storage(error) => match error.cause {
             StorageCause::DeviceNearlyFull => Some("delete rows, or make room on the device: then writes go on".into()),

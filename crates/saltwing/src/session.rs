@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use saltwing_access::{Budget, ScanContext, Snapshot, Threads};
+use saltwing_access::{Budget, ScanContext, Snapshot, StatementMemory, Threads};
 use saltwing_bind::{StatementQuery, canonical_hints, view_places};
 use saltwing_catalog::{CatalogReader, CatalogStore, VisibleCatalog};
 use saltwing_exec::{CommitLimits, Writer};
@@ -321,25 +321,28 @@ impl Session {
 
     /// A context for a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
-        self.begin_within(self.budget(), self.shared.options.threads)
+        let (budget, memory_max) = self.budget();
+        self.begin_within(budget, memory_max, self.shared.options.threads)
     }
 
     /// A context for a [try](crate::at_once) of a statement.
     pub(crate) fn begin_try(&self) -> ScanContext {
-        self.begin_within(self.budget().or_less(TRY_BUDGET), Threads::ONE)
+        let (budget, memory_max) = self.budget();
+        self.begin_within(budget.or_less(TRY_BUDGET), memory_max, Threads::ONE)
     }
 
-    /// The limits that the settings give a statement.
-    fn budget(&self) -> Budget {
+    /// The limits that the settings give a statement, and the most bytes of its memory.
+    fn budget(&self) -> (Budget, usize) {
         self.read_settings(|settings| {
-            let Settings { rows_max, bytes_max, statement_timeout: time_max, .. } = *settings;
-            Budget { rows_max, bytes_max, time_max }
+            let Settings { rows_max, bytes_max, statement_timeout: time_max, statement_memory_limit, .. } = *settings;
+            (Budget { rows_max, bytes_max, time_max }, statement_memory_limit)
         })
     }
 
-    fn begin_within(&self, budget: Budget, threads: Threads) -> ScanContext {
+    fn begin_within(&self, budget: Budget, memory_max: usize, threads: Threads) -> ScanContext {
         let shared = &self.shared;
-        let context = ScanContext::of_statement(budget, threads, shared.memory.clone());
+        let memory = StatementMemory::new(shared.memory.clone(), memory_max);
+        let context = ScanContext::of_statement(budget, threads, memory);
         *self.slot.last.lock() = LastStatement { context: Some(context.clone()), read_at_once: None };
         self.within.iter().for_each(|transaction| transaction.began(&context));
         if self.slot.abandoned.load(SeqCst) {

@@ -50,6 +50,8 @@ pub struct Settings {
     pub recursion_rows_max: Option<u64>,
     /// `None` is no limit.
     pub transaction_timeout: Option<Duration>,
+    /// In bytes; at most what the database was opened with ([`Builder::statement_memory_limit`]).
+    pub statement_memory_limit: usize,
     /// When a write is acknowledged.
     pub durability: Durability,
     /// In bytes of encoded rows.
@@ -77,6 +79,7 @@ impl Settings {
             recursion_rounds_max: Some(100_000),
             recursion_rows_max: Some(10_000_000),
             transaction_timeout: None,
+            statement_memory_limit: options.statement_memory_most(),
             durability: options.durability,
             commit_bytes_max: options.commit_bytes_max,
             autocommit_rows: None,
@@ -120,6 +123,7 @@ pub struct Setting {
 enum Place {
     Connection(fn(&mut Settings) -> Field<'_>),
     MemoryLimit,
+    StatementMemoryLimit,
 }
 
 /// A field of [`Settings`] by its type.
@@ -135,7 +139,7 @@ enum Field<'s> {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 16] = [
+pub const SETTINGS: [Setting; 17] = [
     Setting {
         name: "full_scan",
         values: "'allow', 'warn' or 'error'",
@@ -227,6 +231,12 @@ pub const SETTINGS: [Setting; 16] = [
         place: Place::Connection(|settings| Field::Dialect(&mut settings.dialect)),
     },
     Setting {
+        name: "statement_memory_limit",
+        values: "a number of bytes, such as '512MB'",
+        description: "the most memory of one running statement; at most what the database was opened with",
+        place: Place::StatementMemoryLimit,
+    },
+    Setting {
         name: "memory_limit",
         values: "a number of bytes, such as '512MB'",
         description: "the most memory of all running statements; at most what the database was opened with",
@@ -253,7 +263,7 @@ impl Setting {
     /// The scope of the setting.
     pub fn scope(&self) -> SettingScope {
         match self.place {
-            Place::Connection(_) => SettingScope::Connection,
+            Place::Connection(_) | Place::StatementMemoryLimit => SettingScope::Connection,
             Place::MemoryLimit => SettingScope::Database,
         }
     }
@@ -263,6 +273,7 @@ impl Setting {
         match self.place {
             Place::Connection(field) => field(settings).show(),
             Place::MemoryLimit => shared.memory.limit().to_string(),
+            Place::StatementMemoryLimit => settings.statement_memory_limit.to_string(),
         }
     }
 
@@ -276,15 +287,20 @@ impl Setting {
                 let default = || field(&mut Settings::new(&shared.options)).show();
                 field(settings).set(&value.unwrap_or_else(default)).ok_or_else(takes)
             }
-            Place::MemoryLimit => {
-                let most = shared.options.memory_limit;
+            Place::MemoryLimit | Place::StatementMemoryLimit => {
+                let is_of_all = matches!(self.place, Place::MemoryLimit);
+                let options = &shared.options;
+                let most = if is_of_all { options.memory_limit } else { options.statement_memory_most() };
                 let bytes = value.map_or(Some(most), |value| usize::try_from(parse_bytes(&value)?).ok());
                 let bytes = bytes.filter(|bytes| *bytes > 0).ok_or_else(takes)?;
                 if bytes > most {
                     let name = self.name;
                     return Err(refused(format!("{name} is at most {most} bytes, with which the database was opened")));
                 }
-                shared.memory.set_limit(bytes);
+                match is_of_all {
+                    true => shared.memory.set_limit(bytes),
+                    false => settings.statement_memory_limit = bytes,
+                }
                 Ok(())
             }
         }

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::packages::{Installed, needs};
 use crate::program;
-use crate::{Kind, Packages, Report, Target, TestError, hostile, kill, tokio_client};
+use crate::{FuzzOptions, Kind, Packages, Report, Target, TestError, fuzz, hostile, kill, tokio_client};
 
 /// How long the program of a client may run.
 const CLIENT_MAX: Duration = Duration::from_secs(300);
@@ -42,6 +42,8 @@ enum DrivenBy {
     Hostile,
     /// As `Hostile`.
     Kill,
+    /// As `Hostile`.
+    Fuzz,
 }
 
 const CLIENTS: &[Client] = &[
@@ -57,6 +59,7 @@ const CLIENTS: &[Client] = &[
     client("duckdb", "DuckDB's extension for PostgreSQL", DrivenBy::Python),
     client("console", "the console's page in a headless Chromium", DrivenBy::Browser),
     client("hostile", "what breaks the protocol, floods it, guesses passwords", DrivenBy::Hostile),
+    client("fuzz", "random conversations, valid, hostile and damaged", DrivenBy::Fuzz),
     client("kill", "a server that is killed while 16 clients write", DrivenBy::Kill),
 ];
 
@@ -80,12 +83,14 @@ pub struct Surroundings<'a> {
     pub console: Option<SocketAddr>,
     /// Its kind.
     pub kind: Kind,
-    /// The program of which `hostile` and `kill` start servers. `None` for a server that runs somewhere else.
+    /// The program of which `hostile`, `fuzz` and `kill` start servers. `None` for a server that runs somewhere else.
     pub saltwing: Option<&'a Path>,
     /// Packages of the clients' programs.
     pub packages: &'a Packages,
     /// Runs the clients of Rust.
     pub runtime: &'a Runtime,
+    /// How `fuzz` runs.
+    pub fuzz: FuzzOptions,
 }
 
 impl Client {
@@ -111,7 +116,7 @@ impl Client {
 
     /// Whether it is run against the server of all clients, and not against one of its own.
     pub fn shares_the_server(&self) -> bool {
-        !matches!(self.driven_by, DrivenBy::Hostile | DrivenBy::Kill)
+        !matches!(self.driven_by, DrivenBy::Hostile | DrivenBy::Fuzz | DrivenBy::Kill)
     }
 
     /// Runs it.
@@ -143,6 +148,7 @@ impl Client {
                 return hostile::run_against(around.target, around.runtime).map(Run::Checked);
             }
             DrivenBy::Hostile => return around.own_servers(|binary| hostile::run(binary, around.runtime)),
+            DrivenBy::Fuzz => return around.own_servers(|binary| fuzz::run(binary, around.runtime, &around.fuzz)),
             DrivenBy::Kill => return around.own_servers(|binary| kill::run(binary, around.runtime)),
         };
         match installed {

@@ -17,6 +17,7 @@
 //! | `report` | what a client's checks came to |
 //! | `tokio_client` | the client of Rust, which is a part of this program |
 //! | `hostile` | connections that break the protocol, guess passwords, or do not read |
+//! | `fuzz` | random conversations, valid, hostile and damaged |
 //! | `kill` | a server that is killed while clients write |
 //! | `wire` | connections that send bytes as they like |
 //! | `measurement` | tasks of `server-load`, and how their times are counted |
@@ -29,6 +30,7 @@
 
 mod clients;
 mod error;
+mod fuzz;
 mod hostile;
 mod kill;
 pub mod measurement;
@@ -43,6 +45,7 @@ mod wire;
 
 pub use clients::{Client, Run, Surroundings};
 pub use error::TestError;
+pub use fuzz::FuzzOptions;
 pub use packages::Packages;
 pub use report::Report;
 pub use server_process::ServerProcess;

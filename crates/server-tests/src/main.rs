@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use server_tests::{Client, Kind, Packages, Run, ServerProcess, Surroundings, Target, TestError};
+use server_tests::{Client, FuzzOptions, Kind, Packages, Run, ServerProcess, Surroundings, Target, TestError};
 use tokio::runtime::Runtime;
 
 /// How soon after its end a client's sessions must be gone.
@@ -23,6 +23,21 @@ struct Arguments {
     /// The program whose `serve` is started; otherwise the one beside this program.
     #[arg(long, value_name = "PATH")]
     saltwing: Option<PathBuf>,
+    /// How long `fuzz` runs; otherwise it has a fixed number of cases.
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// What the cases of `fuzz` follow from.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// The only protocol of `fuzz`: postgres or http.
+    #[arg(long, value_name = "NAME", value_parser = ["postgres", "http"])]
+    protocol: Option<String>,
+    /// The only batch of `fuzz`.
+    #[arg(long, value_name = "NUMBER")]
+    batch: Option<u64>,
+    /// The only case of each batch of `fuzz`.
+    #[arg(long, value_name = "NUMBER")]
+    case: Option<usize>,
     /// Lists the clients.
     #[arg(long)]
     list: bool,
@@ -78,6 +93,13 @@ fn run(arguments: &Arguments) -> Result<bool, TestError> {
             saltwing: binary.as_deref(),
             packages: &packages,
             runtime: &runtime,
+            fuzz: FuzzOptions {
+                time: arguments.seconds.map(Duration::from_secs),
+                seed: arguments.seed,
+                protocol: arguments.protocol.clone(),
+                batch: arguments.batch,
+                case: arguments.case,
+            },
         };
         let began = Instant::now();
         match client.run(&around)? {

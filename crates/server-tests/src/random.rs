@@ -24,6 +24,27 @@ impl Random {
         (self.next() % end) as i64
     }
 
+    /// One of these; `None` if there are none.
+    pub fn one_of<'a, T>(&mut self, values: &'a [T]) -> Option<&'a T> {
+        let index = self.below(i64::try_from(values.len()).unwrap_or(i64::MAX));
+        values.get(usize::try_from(index).unwrap_or_default())
+    }
+
+    /// One of these texts; an empty one if there are none.
+    pub fn text_of(&mut self, texts: &[&'static str]) -> &'static str {
+        self.one_of(texts).copied().unwrap_or_default()
+    }
+
+    /// True in one of so many cases.
+    pub fn one_in(&mut self, cases: i64) -> bool {
+        self.below(cases) == 0
+    }
+
+    /// An index into a list of this length; 0 if it is empty.
+    pub fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(i64::try_from(length).unwrap_or(i64::MAX))).unwrap_or_default()
+    }
+
     /// Bytes, at most so many.
     pub fn bytes(&mut self, most: i64) -> Vec<u8> {
         let count = self.below(most.saturating_add(1));
@@ -46,6 +67,10 @@ mod tests {
         assert_ne!(counts(1), counts(2));
         assert!((0..20).all(|seed| counts(seed).iter().all(|count| (850..1150).contains(count))));
         assert_eq!((Random::new(1).below(0), Random::new(1).below(-5)), (0, 0));
+        assert_eq!(
+            (Random::new(1).one_of::<u8>(&[]), Random::new(1).text_of(&["a"]), Random::new(1).index(0)),
+            (None, "a", 0)
+        );
     }
 
     #[test]

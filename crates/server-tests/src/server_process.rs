@@ -43,13 +43,28 @@ impl ServerProcess {
     /// # Errors
     /// [`TestError::Program`], [`TestError::NotServing`], files.
     pub fn start(binary: &Path, options: &[&str]) -> Result<Self, TestError> {
+        let statements =
+            [format!("CREATE USER {USER} PASSWORD '{PASSWORD}'"), format!("GRANT ALL ON DATABASE TO {USER}")];
+        Self::start_over(binary, options, &statements)
+    }
+
+    /// Starts the program over a new database without users: every client is its owner.
+    ///
+    /// # Errors
+    /// As [`ServerProcess::start`].
+    pub fn start_without_users(binary: &Path, options: &[&str]) -> Result<Self, TestError> {
+        Self::start_over(binary, options, &[])
+    }
+
+    /// Starts the program over a new database after these statements.
+    fn start_over(binary: &Path, options: &[&str], statements: &[String]) -> Result<Self, TestError> {
         let folder = TempDir::with_prefix("server-tests-")?;
         let mut shell = Command::new(binary);
         shell.arg(folder.path().join("database"));
-        for statement in
-            [format!("CREATE USER {USER} PASSWORD '{PASSWORD}'"), format!("GRANT ALL ON DATABASE TO {USER}")]
-        {
-            shell.args(["-c", &statement]);
+        // Without statements the shell would be one for people.
+        shell.args(["-c", "SHOW TABLES"]);
+        for statement in statements {
+            shell.args(["-c", statement]);
         }
         let ended = crate::program::run(shell, START_MAX, folder.path())?;
         if !ended.is_well {
@@ -133,9 +148,34 @@ impl ServerProcess {
 
     /// The memory of its process that is in use, in bytes. `None` where the system does not tell.
     pub fn memory_bytes(&self) -> Option<u64> {
+        Some(self.status("VmRSS:")? * 1024)
+    }
+
+    /// The threads of its process. `None` where the system does not tell.
+    pub fn threads(&self) -> Option<u64> {
+        self.status("Threads:")
+    }
+
+    /// A number of the system's file about its process.
+    fn status(&self, field: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.serving.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+        let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+
+    /// The time of processors that its process has used, in the system's ticks of 10 ms. `None` where the system does not tell.
+    pub fn processor_ticks(&self) -> Option<u64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.serving.child.id())).ok()?;
+        // The name in brackets may have spaces; the fields behind it begin with the third.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<u64>().ok());
+        Some(ticks(11)? + ticks(12)?)
+    }
+
+    /// Its log from a byte on, and the byte at which it ends now.
+    pub fn log_from(&self, begin: usize) -> (String, usize) {
+        let bytes = fs::read(self.folder.path().join("log")).unwrap_or_default();
+        (String::from_utf8_lossy(bytes.get(begin..).unwrap_or_default()).into_owned(), bytes.len())
     }
 
     /// The end of its log.

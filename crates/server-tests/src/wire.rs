@@ -16,7 +16,11 @@ pub const ANSWER_MAX: Duration = Duration::from_secs(10);
 const BODY_BYTES_MAX: usize = 1 << 24;
 
 /// A connection.
-pub struct Wire(TcpStream);
+pub struct Wire {
+    stream: TcpStream,
+    /// The number of the session and its secret, as a request to cancel has them.
+    cancel_key: Vec<u8>,
+}
 
 /// A message of the server: its tag, and its body.
 pub type Message = (u8, Vec<u8>);
@@ -31,7 +35,7 @@ impl Wire {
         stream.set_read_timeout(Some(ANSWER_MAX))?;
         stream.set_write_timeout(Some(ANSWER_MAX))?;
         stream.set_nodelay(true)?;
-        Ok(Self(stream))
+        Ok(Self { stream, cancel_key: Vec::new() })
     }
 
     /// A connection with a session that waits for statements.
@@ -56,6 +60,7 @@ impl Wire {
                     frontend::sasl_response(scram.message(), &mut answer)?;
                 }
                 (b'R', Some(12)) => scram.finish(rest)?,
+                (b'K', _) => wire.cancel_key.clone_from(&body),
                 (b'Z', _) => return Ok(wire),
                 (b'E', _) => {
                     let text = String::from_utf8_lossy(&body).replace('\0', " ");
@@ -67,12 +72,34 @@ impl Wire {
         }
     }
 
+    /// The session's number and secret; empty before the login.
+    pub fn cancel_key(&self) -> &[u8] {
+        &self.cancel_key
+    }
+
+    /// The same connection, for a thread that reads.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn try_clone(&self) -> io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
+
+    /// How long the server may let the client wait for an answer, and for room to write.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn wait_at_most(&self, read: Duration, write: Duration) -> io::Result<()> {
+        self.stream.set_read_timeout(Some(read))?;
+        self.stream.set_write_timeout(Some(write))
+    }
+
     /// Sends bytes as they are.
     ///
     /// # Errors
     /// Those of the socket.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.stream.write_all(bytes)
     }
 
     /// Sends bytes, unless the server has ended the connection before, which is one of its answers.
@@ -88,7 +115,7 @@ impl Wire {
     /// # Errors
     /// Those of the socket, but none if the server has ended the connection.
     pub fn half_close(&mut self) -> io::Result<()> {
-        self.0.shutdown(Shutdown::Write).or_else(|error| if is_end(&error) { Ok(()) } else { Err(error) })
+        self.stream.shutdown(Shutdown::Write).or_else(|error| if is_end(&error) { Ok(()) } else { Err(error) })
     }
 
     /// The next message. `None`: the connection has ended.
@@ -131,7 +158,7 @@ impl Wire {
     pub fn read_to_end(&mut self) -> Result<Vec<u8>, TestError> {
         let (began, mut bytes, mut buffer) = (Instant::now(), Vec::new(), [0; 4096]);
         loop {
-            match self.0.read(&mut buffer) {
+            match self.stream.read(&mut buffer) {
                 Ok(0) => return Ok(bytes),
                 Ok(count) => bytes.extend_from_slice(buffer.get(..count).unwrap_or_default()),
                 Err(error) if is_end(&error) => return Ok(bytes),
@@ -145,7 +172,7 @@ impl Wire {
 
     /// Fills a buffer. `false`: the connection has ended before.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
-        match self.0.read_exact(buffer) {
+        match self.stream.read_exact(buffer) {
             Ok(()) => Ok(true),
             Err(error) if is_end(&error) => Ok(false),
             Err(error) => Err(error),
@@ -154,7 +181,7 @@ impl Wire {
 }
 
 /// Whether an error says that the other side has ended the connection.
-fn is_end(error: &io::Error) -> bool {
+pub fn is_end(error: &io::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof)
 }

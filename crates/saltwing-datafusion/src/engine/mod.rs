@@ -21,7 +21,7 @@ use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
+use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
@@ -54,8 +54,9 @@ use crate::request::{Mode, QueryRequest};
 use crate::scan::scan_request::QueryContext;
 use crate::scan::shared_rows::SharedPlanner;
 use crate::statement::current as current_statement;
-use crate::statement::memory_pool::StatementMemory;
+use crate::statement::memory_pool::OperatorMemory;
 use crate::statement::planner_thread::{CancellableRule, on_planner_thread};
+use crate::statement::tasks::{Tasks, hold_back};
 use crate::{RelationalError, RelationalErrorKind};
 
 pub use self::function_list::EngineFunction;
@@ -88,11 +89,8 @@ pub struct Engine {
     pub(crate) table_functions: TableFunctions,
     analyzer: Analyzer,
     optimizer: Optimizer,
-    task: Arc<TaskContext>,
+    tasks: Tasks,
 }
-
-/// A sort holds this part of the memory back at most.
-const SORTS_SHARE: usize = 16;
 
 impl Engine {
     /// An engine; it holds no tables.
@@ -115,15 +113,12 @@ impl Engine {
         for setting in &SETTINGS {
             options.options_mut().set(setting.name, setting.instead)?;
         }
-        // Each sort holds this much back for merging: by default 10 MB, which may be all there is.
-        let held_back = config.memory.limit() / SORTS_SHARE;
-        let execution = &mut options.options_mut().execution;
-        execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(held_back);
+        hold_back(&mut options, config.memory.limit());
         let sql = &mut options.options_mut().sql_parser;
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
-        let memory = StatementMemory::new(config.memory.clone());
-        let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        let memory = Arc::new(OperatorMemory::new(config.memory.clone()));
+        let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(memory.clone());
         if let Some(directory) = &config.spill_directory {
             let files = DiskManagerBuilder::default().with_mode(SpillDirectory::mode(directory.clone()));
             runtime = runtime.with_disk_manager_builder(files);
@@ -153,9 +148,9 @@ impl Engine {
         let mut analyzer = Analyzer::new();
         analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let table_functions = TableFunctions::default();
-        let task = session.task_ctx();
+        let tasks = Tasks::new(session.task_ctx(), memory);
         let session = RwLock::new(Arc::new(session));
-        Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
+        Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), tasks })
     }
 
     /// The current settings and functions.
@@ -228,9 +223,9 @@ impl Engine {
         current_statement::check()?;
         let physical = physical_plan(&for_lookups(optimized)?, session)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
-        let (task, context) = (self.task.clone(), request.context.clone());
+        let (tasks, context) = (self.tasks.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
-        let mut planned = Planned { columns, parameters, reads, warnings, physical, task, context, template: None };
+        let mut planned = Planned { columns, parameters, reads, warnings, physical, tasks, context, template: None };
         if is_kept {
             planned.template = Template::new(&planned)?;
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use saltwing_access::{Counters, ScanContext, Table};
 use saltwing_bind::{ParameterTypes, ResultColumn};
@@ -15,6 +14,7 @@ use crate::physical::cancellation::watched;
 use crate::physical::lookup_join::scans;
 use crate::request::Mode;
 use crate::scan::table_scan::TableScanExec;
+use crate::statement::tasks::Tasks;
 
 /// The scans of a plan with the guard's verdicts, and its warnings.
 pub(crate) fn judged(
@@ -53,7 +53,7 @@ pub struct Planned {
     pub(crate) reads: Vec<TableRead>,
     pub(crate) warnings: Vec<String>,
     pub(crate) physical: Arc<dyn ExecutionPlan>,
-    pub(crate) task: Arc<TaskContext>,
+    pub(crate) tasks: Tasks,
     pub(crate) context: ScanContext,
     pub(crate) template: Option<Template>,
 }
@@ -62,7 +62,7 @@ pub struct Planned {
 pub struct Template {
     pub(crate) columns: Vec<ResultColumn>,
     pub(crate) physical: Arc<dyn ExecutionPlan>,
-    pub(crate) task: Arc<TaskContext>,
+    pub(crate) tasks: Tasks,
     /// The tables that it reads, and how many rows they had.
     pub(crate) sizes: Vec<(Arc<Table>, u64)>,
 }
@@ -110,7 +110,7 @@ impl Planned {
     /// What fails before the first row.
     pub fn stream(&self) -> Result<ResultStream, RelationalError> {
         let plan = watched(self.physical.clone(), &self.context)?;
-        let inner = execute_stream(plan, self.task.clone())?;
+        let inner = execute_stream(plan, self.tasks.of_statement(&self.context))?;
         Ok(ResultStream::new(inner, &self.columns, self.context.clone()))
     }
 }

@@ -67,8 +67,8 @@ impl Template {
             limit_open: false,
         });
         let Some(physical) = rebound(&planned.physical, &nothing, None)? else { return Ok(None) };
-        let (columns, task) = (planned.columns.clone(), planned.task.clone());
-        Ok(Some(Self { columns, physical, task, sizes }))
+        let (columns, tasks) = (planned.columns.clone(), planned.tasks.clone());
+        Ok(Some(Self { columns, physical, tasks, sizes }))
     }
 
     /// The query with values, ready to run; `None` if it must be planned from its text, also for error messages.
@@ -93,9 +93,9 @@ impl Template {
         let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };
         // The plan with values in its text reports a refusal.
         let Ok((reads, warnings)) = judged(&physical, guard, Mode::Execute) else { return Ok(None) };
-        let (columns, task) = (self.columns.clone(), self.task.clone());
+        let (columns, tasks) = (self.columns.clone(), self.tasks.clone());
         let parameters = ParameterTypes::default(); // all have values
-        Ok(Some(Planned { columns, parameters, reads, warnings, physical, task, context, template: None }))
+        Ok(Some(Planned { columns, parameters, reads, warnings, physical, tasks, context, template: None }))
     }
 }
 

@@ -91,7 +91,7 @@ fn translate_execution(text: &str) -> RelationalError {
 mod tests {
     use std::sync::Arc;
 
-    use saltwing_access::TableError;
+    use saltwing_access::{MemoryScope, TableError};
     use saltwing_types::{ErrorCode, Span};
 
     use super::*;
@@ -109,9 +109,11 @@ mod tests {
 
     #[test]
     fn an_operator_s_words_about_memory_are_left_out() {
-        let own = TableError::OutOfMemory { wanted: 5, used: 7, limit: 10 }.to_string();
-        let error = DataFusionError::ResourcesExhausted(format!("Sort failed: {own}. Consider datafusion.runtime"));
-        assert_eq!(RelationalError::from(error).to_string(), own);
+        for scope in [MemoryScope::Statements, MemoryScope::Statement] {
+            let own = TableError::OutOfMemory { wanted: 5, used: 7, limit: 10, scope }.to_string();
+            let error = DataFusionError::ResourcesExhausted(format!("Sort failed: {own}. Consider datafusion.runtime"));
+            assert_eq!(RelationalError::from(error).to_string(), own);
+        }
         let other = RelationalError::from(DataFusionError::ResourcesExhausted("no".into()));
         assert_eq!(other.to_string(), "the statement needs more memory than memory_limit allows");
     }

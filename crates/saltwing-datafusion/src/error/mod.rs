@@ -14,7 +14,7 @@ use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
 /// What to do about a statement that needs more memory than it may use.
-const MEMORY_HELP: &str = "ask for less at a time, or open the database with a larger memory_limit";
+const MEMORY_HELP: &str = "ask for less at a time, or raise the limit: SET statement_memory_limit, SET memory_limit, each up to that with which the database was opened";
 
 /// An error of this crate: what, where, and what to do about it.
 ///
@@ -113,7 +113,7 @@ impl RelationalError {
             RelationalErrorKind::NotSupported(_) => ErrorCode::NotSupported,
             RelationalErrorKind::Syntax(_) => ErrorCode::Syntax,
             RelationalErrorKind::SeveralRows => ErrorCode::SeveralRows,
-            RelationalErrorKind::OutOfMemory(_) => ErrorCode::BudgetExceeded,
+            RelationalErrorKind::OutOfMemory(_) => ErrorCode::OutOfMemory,
             RelationalErrorKind::TooLarge(_) => ErrorCode::StatementTooLarge,
             RelationalErrorKind::OutOfRange(_) => ErrorCode::OutOfRange,
             RelationalErrorKind::Bug(_) => ErrorCode::Bug,

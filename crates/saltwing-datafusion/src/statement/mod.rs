@@ -4,3 +4,4 @@ pub(crate) mod counted;
 pub(crate) mod current;
 pub(crate) mod memory_pool;
 pub(crate) mod planner_thread;
+pub(crate) mod tasks;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use saltwing_access::{Budget, Counters, Durability, Memory, ScanContext, SystemClock, TableStore, Threads};
+use saltwing_access::{
+    Budget, Counters, Durability, Memory, ScanContext, StatementMemory, SystemClock, TableStore, Threads,
+};
 use saltwing_bind::{BoundQuery, BoundSource, ParamValues, Params, RootQuery, UpsertTarget};
 use saltwing_catalog::{Catalog, CatalogChange, CatalogStore};
 use saltwing_datafusion::{
@@ -61,7 +63,11 @@ impl Database {
 
     fn context(&self) -> ScanContext {
         let threads = Threads { count: 2, rows_min: self.split_rows_min };
-        ScanContext::of_statement(Budget::default(), threads, Arc::new(Memory::new(usize::MAX)))
+        ScanContext::of_statement(
+            Budget::default(),
+            threads,
+            StatementMemory::new(Arc::new(Memory::new(usize::MAX)), usize::MAX),
+        )
     }
 
     /// Creates a table, or writes rows.

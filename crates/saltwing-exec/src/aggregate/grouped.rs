@@ -122,7 +122,7 @@ impl GroupedRows {
         }
         let bytes = self.groups.bytes() + self.calls.iter().map(Call::bytes).sum::<usize>();
         self.reservation.resize(bytes).map_err(|error| match error {
-            TableError::OutOfMemory { used, limit, .. } => ExecError::OutOfMemory { bytes, used, limit },
+            TableError::OutOfMemory { used, limit, scope, .. } => ExecError::OutOfMemory { bytes, used, limit, scope },
             other => other.into(),
         })
     }

@@ -65,7 +65,7 @@ impl PostgresSession {
         let (prepared, state) = (query.clone(), PortalState::Open(open));
         self.add_portal(
             declare.name.text.clone(),
-            Portal { prepared, values: Vec::new(), format_codes, columns, state },
+            Portal { prepared, values: Vec::new(), value_bytes: 0, format_codes, columns, state },
         )
     }
 

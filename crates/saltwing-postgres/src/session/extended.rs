@@ -35,7 +35,7 @@ impl PostgresSession {
             return Err(error("42P05", format!("prepared statement \"{name}\" already exists")).into());
         }
         if !is_taken {
-            self.check_room_for_statement()?;
+            self.check_room_for_statement(text.len())?;
         }
         // The unnamed statement is gone even if the new one fails.
         self.statements.remove(&name);
@@ -44,16 +44,23 @@ impl PostgresSession {
         Ok(self.wire.put(&Message::ParseComplete(ParseComplete::new()))?)
     }
 
-    /// Refuses one more prepared statement than the limit.
-    pub(super) fn check_room_for_statement(&self) -> Result<(), Failure> {
-        let max = self.limits.prepared_statements_max;
-        if self.statements.len() >= max {
-            let text = format!("the session has {max} prepared statements, which is its limit");
-            let mut info = error("53400", text);
-            info.hint = Some("DEALLOCATE statements that are not used any more".to_owned());
-            return Err(info.into());
-        }
-        Ok(())
+    /// Refuses one more prepared statement than the limit, and more bytes of their texts than one message may have: texts are long, and a thousand of
+    /// them would take the server's memory.
+    pub(super) fn check_room_for_statement(&self, bytes: usize) -> Result<(), Failure> {
+        let (max, bytes_max) = (self.limits.prepared_statements_max, self.limits.message_bytes_max);
+        let kept: usize = self.statements.values().map(|prepared| prepared.statement.text.len()).sum();
+        let text = match self.statements.len() >= max {
+            true => format!("the session has {max} prepared statements, which is its limit"),
+            false if kept.saturating_add(bytes) > bytes_max => {
+                format!(
+                    "the prepared statements of the session have {kept} bytes of the {bytes_max} that their texts may have together"
+                )
+            }
+            false => return Ok(()),
+        };
+        let mut info = error("53400", text);
+        info.hint = Some("DEALLOCATE statements that are not used any more".to_owned());
+        Err(info.into())
     }
 
     /// Prepares a statement for parameters of these types; 0 leaves a type open.
@@ -117,15 +124,28 @@ impl PostgresSession {
             _ => None,
         };
         let (format_codes, state) = (bind.result_formats, PortalState::Bound);
-        self.add_portal(bind.portal, Portal { prepared, values, format_codes, columns, state })?;
+        let value_bytes = bind.values.iter().flatten().map(|value| value.len()).sum();
+        self.add_portal(bind.portal, Portal { prepared, values, value_bytes, format_codes, columns, state })?;
         Ok(self.wire.put(&Message::BindComplete(BindComplete::new()))?)
     }
 
     /// Adds a portal under a name, which no portal may have but the unnamed one.
     pub(super) fn add_portal(&mut self, name: String, portal: Portal) -> Result<(), Failure> {
         self.check_new_cursor(&name)?;
+        let (kept, max) = (self.portal_bytes(), self.limits.message_bytes_max);
+        if !name.is_empty() && kept.saturating_add(portal.value_bytes) > max {
+            let text = format!(
+                "the portals of the session have {kept} bytes of the {max} that their values may have together"
+            );
+            return Err(error("53400", text).into());
+        }
         self.portals.insert(name, portal);
         Ok(())
+    }
+
+    /// The bytes of the values of all portals.
+    fn portal_bytes(&self) -> usize {
+        self.portals.values().map(|portal| portal.value_bytes).sum()
     }
 
     /// Refuses a name that a portal has, and one more portal than the limit. The unnamed portal takes the place of the one before it.

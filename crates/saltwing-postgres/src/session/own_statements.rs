@@ -234,7 +234,7 @@ impl PostgresSession {
         if self.statements.contains_key(name) {
             return Err(error("42P05", format!("prepared statement \"{name}\" already exists")).into());
         }
-        self.check_room_for_statement()?;
+        self.check_room_for_statement(prepare.statement.sql.len())?;
         let types: Vec<u32> = prepare.types.iter().map(|ty| ty.map_or(0, |ty| WireType::of(ty).oid)).collect();
         let body = statement.part(&prepare.statement);
         let prepared = self.prepare(&body, &types).await?;

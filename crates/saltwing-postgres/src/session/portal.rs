@@ -11,6 +11,8 @@ use super::statement::Prepared;
 pub(super) struct Portal {
     pub(super) prepared: Arc<Prepared>,
     pub(super) values: Vec<Value>,
+    /// The bytes of the values as the client sent them.
+    pub(super) value_bytes: usize,
     /// The codes of the formats of its columns, for a statement whose columns only a run tells.
     pub(super) format_codes: Vec<i16>,
     /// Its columns in these formats, as far as they are known.

@@ -21,6 +21,9 @@ use crate::messages::{error, error_response};
 use crate::settings::{PostgresSettings, SessionFacts};
 use crate::wire::{Frontend, MalformedMessage, Received, WireFailure};
 
+/// Answers of the extended protocol that wait for Sync or Flush, in bytes.
+const ANSWER_BYTES_HELD_MAX: usize = 32 << 10;
+
 /// Serves a client that is logged in, until its session ends.
 pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_in: LoggedIn) {
     let LoggedIn { wire, session, parameters, minor } = logged_in;
@@ -62,6 +65,9 @@ pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_i
         }
     };
     let farewell = end.farewell();
+    if let SessionEnd::Wire(stalled @ WireFailure::Stalled(_)) = &end {
+        tracing::warn!(target: "saltwing::postgres", session = this.session.id(), "{stalled}: the connection ends");
+    }
     tracing::debug!(target: "saltwing::postgres", session = this.session.id(), ?end, "session ends");
     this.part(farewell).await;
 }
@@ -95,6 +101,12 @@ impl PostgresSession {
                 Err(end) => return end,
             };
             match handled {
+                // A client that never sends Sync would let the answers grow.
+                Ok(()) if self.wire.output().len() >= ANSWER_BYTES_HELD_MAX => {
+                    if let Err(failure) = self.wire.flush().await {
+                        return SessionEnd::Wire(failure);
+                    }
+                }
                 Ok(()) => {}
                 Err(Failure::Ended(end)) => return end,
                 Err(Failure::Statement(info)) => {

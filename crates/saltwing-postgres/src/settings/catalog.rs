@@ -227,8 +227,11 @@ const OF_THE_LIBRARY: [(&str, &str); 4] = [
         "synchronous_commit",
         "SET durability = 'buffered' acknowledges commits before they are on the disk, 'synced' after",
     ),
-    ("work_mem", "SET memory_limit is the memory of all statements"),
-    ("maintenance_work_mem", "SET memory_limit is the memory of all statements"),
+    ("work_mem", "SET statement_memory_limit is the memory of one statement, and SET memory_limit that of all"),
+    (
+        "maintenance_work_mem",
+        "SET statement_memory_limit is the memory of one statement, and SET memory_limit that of all",
+    ),
     ("enable_seqscan", "SET full_scan decides whether a statement may read a whole table"),
 ];
 

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 use pgwire::error::PgWireError;
@@ -38,6 +38,9 @@ pub(crate) enum WireFailure {
     /// A message after which no later one can be found.
     #[error(transparent)]
     Malformed(#[from] MalformedMessage),
+    /// The client reads nothing of what waits for it.
+    #[error("the client has read nothing for {0:?}")]
+    Stalled(Duration),
     /// A message of the server that cannot be encoded.
     #[error("a message of the server: {0}")]
     Encode(#[from] PgWireError),
@@ -53,11 +56,13 @@ pub(crate) struct Wire {
     input: BytesMut,
     output: BytesMut,
     message_bytes_max: usize,
+    send_timeout: Option<Duration>,
 }
 
 impl Wire {
-    pub(crate) fn new(transport: Transport, message_bytes_max: usize) -> Self {
-        Self { transport: Some(transport), input: BytesMut::new(), output: BytesMut::new(), message_bytes_max }
+    pub(crate) fn new(transport: Transport, message_bytes_max: usize, send_timeout: Option<Duration>) -> Self {
+        let (transport, input, output) = (Some(transport), BytesMut::new(), BytesMut::new());
+        Self { transport, input, output, message_bytes_max, send_timeout }
     }
 
     /// Whether the connection is encrypted.
@@ -170,8 +175,9 @@ impl Wire {
     /// Sends the output. Meanwhile it reads ahead, so that a client that writes and reads in turn is not stuck, and notices if the client goes.
     ///
     /// # Errors
-    /// [`WireFailure::Gone`], [`WireFailure::Io`].
+    /// [`WireFailure::Gone`], [`WireFailure::Io`], [`WireFailure::Stalled`].
     pub(crate) async fn flush(&mut self) -> Result<(), WireFailure> {
+        let (mut left, mut read_at) = (self.output.len(), Instant::now());
         loop {
             tokio::select! {
                 biased;
@@ -181,6 +187,11 @@ impl Wire {
             }
             if self.is_closed() {
                 return Err(WireFailure::Gone);
+            }
+            match self.send_timeout {
+                _ if self.output.len() < left => (left, read_at) = (self.output.len(), Instant::now()),
+                Some(limit) if read_at.elapsed() >= limit => return Err(WireFailure::Stalled(limit)),
+                _ => {}
             }
         }
     }

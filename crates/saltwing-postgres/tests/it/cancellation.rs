@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use saltwing_sessions::Limits;
+use tokio::io::AsyncReadExt;
 use tokio_postgres::NoTls;
 
 use crate::raw::{Raw, field};
@@ -92,5 +94,39 @@ async fn a_client_that_goes_frees_its_session_within_a_second() {
         let start = Instant::now();
         server.has_connections(0).await;
         assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    }
+}
+
+/// An open result keeps old rows: a client that reads nothing does not keep it for ever, and one that reads slowly does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_reads_nothing_for_too_long_is_ended() {
+    let limits = Limits { send_timeout: Some(Duration::from_millis(600)), ..Limits::default() };
+    let server = Server::with_limits(limits).await;
+    for sql in [MANY_ROWS, "COPY (SELECT value FROM generate_series(1, 10000000000)) TO STDOUT"] {
+        let mut raw = Raw::log_in(&server).await;
+        raw.send(&[(b'Q', format!("{sql}\0").as_bytes())]).await;
+        let mut buffer = vec![0; 8 << 20];
+        for _ in 0..15 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            assert!(raw.stream.read(&mut buffer).await.unwrap() > 0);
+        }
+        assert_eq!(server.sessions.connections(), 1, "{sql}: it reads");
+        server.has_connections(0).await;
+        drop(raw);
+    }
+}
+
+/// Answers do not pile up in the server until a Sync, which may never come.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_sent_without_a_sync() {
+    let server = Server::start().await;
+    let mut raw = Raw::log_in(&server).await;
+    let columns: Vec<String> = (0..200).map(|number| format!("{number} AS a_long_name_of_a_column_{number}")).collect();
+    let parse = format!("s\0SELECT {}\0\0\0", columns.join(", "));
+    raw.send(&[(b'P', parse.as_bytes())]).await;
+    raw.send(&vec![(b'D', &b"Ss\0"[..]); 10]).await;
+    // Each answer has about nine kilobytes.
+    for kind in ['1', 't', 'T', 't', 'T', 't', 'T'] {
+        assert_eq!(raw.next().await.unwrap().0, kind);
     }
 }

@@ -1,9 +1,10 @@
 //! The extended protocol.
 
+use saltwing_sessions::Limits;
 use tokio_postgres::types::Type;
 
 use crate::raw::{Raw, first_state, kinds};
-use crate::{Server, state_and_text};
+use crate::{Server, state, state_and_text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_go_both_ways_in_binary_form() {
@@ -158,4 +159,39 @@ async fn the_guard_judges_runs_alone() {
     assert_eq!(listed.iter().map(|row| row.get(0)).collect::<Vec<i64>>(), [20]);
     client.simple_query("SET full_scan = 'allow'").await.unwrap();
     assert_eq!(client.query(&whole, &[]).await.unwrap().len(), 2);
+}
+
+/// A thousand statements of a megabyte each would be the server's memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_texts_of_prepared_statements_have_a_limit_together() {
+    let limits = Limits { message_bytes_max: 100_000, ..Limits::default() };
+    let server = Server::with_limits(limits).await;
+    let client = server.client().await;
+    let long = format!("SELECT '{}'", "x".repeat(30_000));
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        kept.push(client.prepare(&long).await.unwrap());
+    }
+    let refused = client.prepare(&long).await.err().unwrap();
+    assert_eq!(refused.code().unwrap().code(), "53400", "{}", state_and_text(&refused));
+    assert_eq!(state(&client, &format!("PREPARE p AS {long}")).await, "53400");
+    client.simple_query("DEALLOCATE ALL").await.unwrap();
+    client.prepare(&long).await.unwrap();
+}
+
+/// So would the values of a hundred portals.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_values_of_portals_have_a_limit_together() {
+    let server = Server::with_limits(Limits { message_bytes_max: 100_000, ..Limits::default() }).await;
+    let mut raw = Raw::log_in(&server).await;
+    raw.send(&[(b'Q', b"BEGIN\0"), (b'P', b"s\0SELECT $1\0\0\0")]).await;
+    let value = vec![b'x'; 30_000];
+    for name in ["a", "b", "c", "d"] {
+        let head = [name.as_bytes(), b"\0s\0\0\0\0\x01", &30_000_u32.to_be_bytes()].concat();
+        raw.send(&[(b'B', &[head, value.clone(), b"\0\0".to_vec()].concat())]).await;
+    }
+    raw.send(&[(b'S', b"")]).await;
+    raw.until('Z').await;
+    let messages = raw.until('Z').await;
+    assert_eq!((kinds(&messages).as_str(), first_state(&messages).as_str()), ("1222EZ", "53400"));
 }

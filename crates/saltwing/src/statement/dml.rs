@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, returning};
 use saltwing_catalog::{CatalogReader, optional};
-use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
+use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning, Writer};
 use saltwing_planner::{DirectQuery, HintVerb, plan_select};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
@@ -98,7 +98,8 @@ impl Dml<'_> {
         limits: CommitLimits,
         mut run: impl FnMut(&mut Attempt<'_>) -> Result<Written, Error>,
     ) -> Result<Outcome, Error> {
-        let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
+        let writer = Writer { memory: self.context.memory(), ..self.session.writer() };
+        let (rows, ((counted, result), returned)) = writer.transaction(limits, |attempt| {
             // The snapshot may be newer than an index in the catalog.
             if self.session.catalog_version() != self.catalog.version() {
                 return Err(Error::new(ErrorCode::Conflict, CHANGED));

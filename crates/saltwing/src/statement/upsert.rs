@@ -1,7 +1,7 @@
 //! UPSERT and INSERT.
 
 use saltwing_bind::{BoundSource, BoundUpsert, ComputedQuery, Params, UpsertTarget, table_path, upsert};
-use saltwing_exec::{Attempt, ExecError, RowFailure};
+use saltwing_exec::{Attempt, ExecError, RowFailure, Writer};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Returning, RowSource, Upsert};
 use saltwing_types::{ErrorCode, Span, TableName};
@@ -114,7 +114,8 @@ impl RowWrite for UpsertRows<'_> {
         };
         let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && dml.returning.is_none();
         if is_plain {
-            let written = session.writer().upsert(&target, &rows, None);
+            let writer = Writer { memory: dml.context.memory(), ..session.writer() };
+            let written = writer.upsert(&target, &rows, None);
             let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
             return Ok(ExecResult { rows_affected, ..ExecResult::default() }.into());
         }

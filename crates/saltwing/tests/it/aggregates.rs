@@ -138,7 +138,7 @@ fn groups_beyond_the_memory_are_refused() {
     t.execute(&format!("UPSERT INTO t VALUES {}", rows.join(", ")), ()).unwrap();
     t.execute("SET executor = 'direct'", ()).unwrap();
     let error = t.query("SELECT v, COUNT(*) FROM t WHERE k >= 0 GROUP BY v", ()).unwrap().next().unwrap().unwrap_err();
-    assert_eq!(error.code().as_str(), "budget_exceeded");
+    assert_eq!(error.code().as_str(), "out_of_memory");
     assert!(error.help().unwrap().contains("the first key columns"), "{error}");
     assert_eq!(t.query("SELECT v % 5, COUNT(*) FROM t WHERE k >= 0 GROUP BY v % 5", ()).unwrap().count(), 5);
 }

@@ -178,7 +178,7 @@ fn what_functions_make_counts_as_memory() {
             format!("SELECT MAX({made}) FROM t WHERE k >= 0"),
         ] {
             let error = run(&connection, &sql).unwrap_err();
-            assert_eq!(error.code().as_str(), "budget_exceeded", "{sql}: {error}");
+            assert_eq!(error.code().as_str(), "out_of_memory", "{sql}: {error}");
             let text = error.to_string();
             assert!(text.contains("memory_limit") && text.contains("125829120"), "{sql}: {text}");
         }
@@ -205,7 +205,7 @@ fn rows_that_a_query_writes_count_as_memory() {
         "UPSERT INTO wide SELECT a.k * 100 + b.k, RPAD('x', 2000, 'y') FROM t a, t b WHERE a.k >= 0 AND b.k >= 0";
     for write in [copied, "INSERT INTO wide SELECT value, RPAD('x', 2000, 'y') FROM generate_series(1, 10000)"] {
         let error = connection.execute(write, ()).unwrap_err();
-        assert_eq!(error.code().as_str(), "budget_exceeded", "{write}: {error}");
+        assert_eq!(error.code().as_str(), "out_of_memory", "{write}: {error}");
         assert!(error.help().unwrap().contains("autocommit_rows"), "{:?}", error.help());
     }
     assert_eq!(run(&connection, "SELECT COUNT(*) FROM wide").unwrap(), ["0"]);
@@ -225,7 +225,7 @@ fn values_that_a_lookup_has_met_count_as_memory() {
     assert!(plan.to_lowercase().contains("lookup"), "{plan}");
     assert_eq!(run(&connection, &sql(1000)).unwrap(), ["99"]);
     let error = run(&connection, &sql(200_000)).unwrap_err();
-    assert_eq!(error.code().as_str(), "budget_exceeded", "{error}");
+    assert_eq!(error.code().as_str(), "out_of_memory", "{error}");
 }
 
 #[test]
@@ -236,11 +236,11 @@ fn the_memory_limit_is_a_setting() {
     connection.execute("SET memory_limit = '100kB'", ()).unwrap();
     assert_eq!(texts(&connection, "SHOW memory_limit").unwrap(), ["memory_limit|102400"]);
     let error = run(&connection, "SELECT a.k, b.k, COUNT(*) FROM t a, t b GROUP BY a.k, b.k").unwrap_err();
-    assert_eq!(error.code().as_str(), "budget_exceeded", "{error}");
+    assert_eq!(error.code().as_str(), "out_of_memory", "{error}");
     // The limit is all connections' and executors'.
     let direct = "SELECT v || CAST(k AS VARCHAR), COUNT(*) FROM t WHERE k >= 0 GROUP BY v || CAST(k AS VARCHAR)";
     connection.execute("SET memory_limit = 1000", ()).unwrap();
-    assert_eq!(code(run(&connection, direct)), "budget_exceeded");
+    assert_eq!(code(run(&connection, direct)), "out_of_memory");
     connection.execute("SET memory_limit = DEFAULT", ()).unwrap();
     assert_eq!(run(&connection, direct).unwrap().len(), 100);
     assert_eq!(run(&connection, sort).unwrap(), ["9000"]);
@@ -248,4 +248,38 @@ fn the_memory_limit_is_a_setting() {
         let error = connection.execute(&format!("SET memory_limit = {bad}"), ()).unwrap_err();
         assert!(["22023", "42601"].contains(&error.sqlstate()), "{bad}: {error}");
     }
+}
+
+/// A statement's own limit leaves memory to the others. SET lowers it, and lifts it no higher than the opening.
+#[test]
+fn one_statement_has_a_memory_limit_of_its_own() {
+    let builder = Database::memory_builder().memory_limit(100 << 20).statement_memory_limit(8 << 20);
+    let database = filled(builder);
+    let own = "SHOW statement_memory_limit";
+    assert_eq!(texts(&database, own).unwrap(), ["statement_memory_limit|8388608"]);
+    let made = "SELECT REPEAT(v, 200000) FROM t WHERE k >= 0";
+    let groups = "SELECT COUNT(*) FROM (SELECT a.k, b.k AS l, c.k AS m, COUNT(*) FROM t a, t b, t c WHERE c.k < 20 GROUP BY a.k, b.k, c.k) x";
+    let written = "UPSERT INTO t SELECT k + 1000, REPEAT(v, 200000) FROM t WHERE k >= 0";
+    for (sql, executor) in [(made, "direct"), (made, "datafusion"), (written, "auto")] {
+        database.execute(&format!("SET executor = '{executor}'"), ()).unwrap();
+        let error = database.execute(sql, ()).unwrap_err();
+        assert_eq!((error.code().as_str(), error.sqlstate()), ("out_of_memory", "53200"), "{sql}: {error}");
+        assert!(error.to_string().contains("of the 8388608 that statement_memory_limit allows"), "{sql}: {error}");
+        assert!(error.help().unwrap().contains("SET statement_memory_limit"), "{:?}", error.help());
+    }
+    // Groups go to temporary files, though all statements together may take much more.
+    database.execute("SET executor = 'auto'", ()).unwrap();
+    assert_eq!(run(&database, groups).unwrap(), ["200000"]);
+    for more in ["'9MB'", "0"] {
+        assert_eq!(code(run(&database, &format!("SET statement_memory_limit = {more}"))), "bad_argument", "{more}");
+    }
+    database.execute("SET statement_memory_limit = '100kB'", ()).unwrap();
+    let error = run(&database, made).unwrap_err();
+    assert!(error.to_string().contains("of the 102400 that"), "{error}");
+    database.execute("SET statement_memory_limit = DEFAULT", ()).unwrap();
+    assert_eq!(texts(&database, own).unwrap(), ["statement_memory_limit|8388608"]);
+    // A limit of all that is lower bounds a statement, too.
+    database.execute("SET memory_limit = '50kB'", ()).unwrap();
+    let error = run(&database, made).unwrap_err();
+    assert!(error.to_string().contains("of the 51200 that memory_limit allows"), "{error}");
 }

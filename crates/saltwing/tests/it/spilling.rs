@@ -87,7 +87,7 @@ fn groups_and_distinct_calls_of_the_direct_path_spill() {
     set("direct");
     for sql in [one, many, groups] {
         let error = connection.execute(sql, ()).unwrap_err();
-        assert_eq!(error.code(), saltwing::ErrorCode::BudgetExceeded, "{sql}: {error}");
+        assert_eq!(error.code(), saltwing::ErrorCode::OutOfMemory, "{sql}: {error}");
     }
     for executor in ["auto", "datafusion"] {
         set(executor);

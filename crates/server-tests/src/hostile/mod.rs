@@ -8,8 +8,8 @@
 mod bodies;
 mod floods;
 mod frames;
-mod login_timeout;
 mod passwords;
+mod time_limits;
 mod vanishing;
 mod witness;
 
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
-use self::login_timeout::LOGIN_TIMEOUT;
+use self::time_limits::{LOGIN_TIMEOUT, SEND_TIMEOUT};
 use crate::{Report, ServerProcess, Target, TestError};
 
 use witness::Witness;
@@ -52,14 +52,17 @@ type Look = fn(&ServerProcess) -> Result<(), TestError>;
 /// # Errors
 /// It cannot be started.
 pub fn run(binary: &Path, runtime: &Runtime) -> Result<Report, TestError> {
-    let process = ServerProcess::start(binary, &["--login-timeout", &format!("{}s", LOGIN_TIMEOUT.as_secs())])?;
+    let seconds = |time: Duration| format!("{}s", time.as_secs());
+    let (login, send) = (seconds(LOGIN_TIMEOUT), seconds(SEND_TIMEOUT));
+    let process = ServerProcess::start(binary, &["--login-timeout", &login, "--send-timeout", &send])?;
     let mut victim = Victim { target: process.target().clone(), process: Some(process) };
     let mut report = Report::default();
     runtime.block_on(async {
         attack_all(&mut victim, &mut report).await;
-        let of_our_own: [(&str, Look); 3] = [
+        let of_our_own: [(&str, Look); 4] = [
             ("memory_of_idle_clients", vanishing::memory_of_idle_clients),
             ("memory_of_slow_readers", vanishing::memory_of_slow_readers),
+            ("stalled_readers_end", vanishing::stalled_readers_end),
             ("http_garbage", http_garbage),
         ];
         for (name, attack) in of_our_own {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::ensure;
-use crate::hostile::login_timeout::LOGIN_TIMEOUT;
+use crate::hostile::time_limits::{LOGIN_TIMEOUT, SEND_TIMEOUT};
 use crate::wire::{Wire, frame, query};
 use crate::{ServerProcess, Target, TestError};
 
@@ -101,6 +101,16 @@ pub fn memory_of_slow_readers(process: &ServerProcess) -> Result<(), TestError> 
     let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
     let of_each = after.saturating_sub(before) / CONNECTIONS as u64;
     ensure(of_each < SLOW_READER_BYTES_MAX, || format!("{of_each} bytes for each client that does not read"))
+}
+
+/// Clients that read nothing keep their results, and with them old rows, for a limited time.
+pub fn stalled_readers_end(process: &ServerProcess) -> Result<(), TestError> {
+    let began = Instant::now();
+    let wires = readers(process.target())?;
+    process.wait_for_sessions(0, SEND_TIMEOUT + STAY)?;
+    let took = began.elapsed();
+    drop(wires);
+    ensure(took >= SEND_TIMEOUT, || format!("they ended after {took:?}"))
 }
 
 /// The memory of the server's process while clients wait, each after a statement.
