@@ -61,7 +61,11 @@ pub fn run_client(
         Language::Java => {
             let class_path = format!("{}/*", installed.display());
             let mut compiler = Command::new("javac");
-            compiler.args(["-cp", &class_path, "-d"]).arg(output.path()).args(sources(folder)?).args(sources(&folder.with_file_name("java"))?);
+            compiler
+                .args(["-cp", &class_path, "-d"])
+                .arg(output.path())
+                .args(sources(folder)?)
+                .args(sources(&folder.with_file_name("java"))?);
             build = Some(compiler);
             let mut java = Command::new("java");
             java.args(["-cp", &format!("{class_path}:{}", output.path().display()), "Client"]);
