@@ -220,7 +220,7 @@ public class Client extends Checks {
         equal(query(c, "SELECT up FROM thin_log WHERE id = '" + key(7) + "'"), list(list(7L)));
     }
 
-    /** The server of this client closes connections that are idle for a second. The driver opens them again. */
+    /** The server of this client closes connections that are idle for a second. The driver opens them again, and prepares queries again. */
     static void idleConnections(Connection unused) throws Exception {
         try (var c = connected(System.getenv("OWN_AVATICA"))) {
             execute(c, "CREATE TABLE idle (k INTEGER PRIMARY KEY)");
@@ -228,9 +228,13 @@ public class Client extends Checks {
                 upsert.setInt(1, 1);
                 equal(upsert.executeUpdate(), 1);
                 Thread.sleep(8000);
-                upsert.setInt(1, 2);
-                equal(upsert.executeUpdate(), 1);
                 select.setInt(1, 0);
+                equal(rows(select.executeQuery()), list(list(1)));
+                // The driver does not send the text of an update again.
+                upsert.setInt(1, 2);
+                var lost = fails(other -> upsert.executeUpdate(), c);
+                equal(lost.getCause() instanceof org.apache.calcite.avatica.NoSuchStatementException, true);
+                execute(c, "UPSERT INTO idle VALUES (2)");
                 equal(rows(select.executeQuery()), list(list(1), list(2)));
             }
         }
