@@ -94,7 +94,11 @@ impl Sessions {
     /// Notes a wrong password that a client sent after its login, as a client of HTTP does with each request, and waits as
     /// [`Arrival::note_wrong_password`] says.
     pub async fn delay_wrong_password(&self, protocol: Protocol, peer: Option<SocketAddr>, user: &str) {
-        tokio::time::sleep(self.0.note_wrong_password(protocol, peer, user)).await;
+        let delay = self.0.note_wrong_password(protocol, peer, user);
+        // A timer of no time lets other tasks run first.
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
     }
 
     /// Lets in users alone from now on. Without it, dropping the last user would make every client the owner, also clients of other machines.
