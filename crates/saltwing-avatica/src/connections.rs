@@ -1,7 +1,8 @@
 //! The connections that clients have open, by the ids that they have chosen.
 //!
 //! # Invariants
-//! * A connection answers the requests of the client that opened it, and of no other: each one brings its name and password.
+//! * A connection answers the requests of the client that opened it, and of no other: each one brings its name and password. Wrong ones are delayed as at the
+//!   login, whoever's connection it is.
 //! * One request of a connection runs at a time; those of different connections run side by side.
 //! * An id that was removed from the list never names the same session again: a request that waited for it gets the error of a missing connection.
 
@@ -80,7 +81,13 @@ impl Connections {
         let entry = self.open_ones().get(&id).cloned();
         let entry = match entry {
             Some(entry) if is_same_client(entry.credentials.as_ref(), credentials.as_ref()) => entry,
-            Some(_) => return Err(AvaticaError::Unauthorized),
+            Some(_) => {
+                // One without a password guesses none.
+                if let Some(given) = &credentials {
+                    self.sessions.delay_wrong_password(Protocol::Avatica, peer, &given.user).await;
+                }
+                return Err(AvaticaError::Unauthorized);
+            }
             None if credentials.is_none() && self.sessions.has_users()? => return Err(AvaticaError::Unauthorized),
             None if body.closes_connection() => return Ok(Response::CloseConnection),
             None => return Err(no_connection(&id)),

@@ -195,7 +195,10 @@ pub fn upsert(
 ) -> Result<BoundUpsert> {
     let target = Target::resolve(catalog, &statement.table)?;
     let table = target.table.clone();
-    let (columns, mut dynamic) = target.listed_columns(statement.columns.as_deref(), &statement.dynamic)?;
+    let (mut columns, mut dynamic) = target.listed_columns(statement.columns.as_deref(), &statement.dynamic)?;
+    if let Some(count) = count_of_first_columns(statement) {
+        columns.truncate(count);
+    }
     let (named, mut columns) = match &statement.source {
         RowSource::Values(rows) if table.has_generated() => {
             let first = rows.first().filter(|_| statement.columns.is_none() && target.view.is_none());
@@ -299,6 +302,16 @@ pub fn upsert(
     };
     let target = UpsertTarget { dynamic, constants, ..target };
     Ok(BoundUpsert { target, source, computed, sequenced, open })
+}
+
+/// How many columns the values of a statement are for, which may be fewer than the table has; `None` if they are for all that are listed.
+fn count_of_first_columns(statement: &Upsert) -> Option<usize> {
+    match &statement.source {
+        RowSource::Values(rows) if statement.takes_first_columns && statement.columns.is_none() => {
+            rows.first().map(|row| row.values.len())
+        }
+        _ => None,
+    }
 }
 
 /// The columns that have a place in VALUES, and those of them that are not generated. `count` is how many values the first row

@@ -33,10 +33,15 @@ const KEPT_OPTIONS: &[&str] = &[
     "MIN_VERSIONS",
     "REPLICATION_SCOPE",
     "STORE_NULLS",
+    TRANSACTIONAL,
+    "TRANSACTION_PROVIDER",
     "UPDATE_CACHE_FREQUENCY",
     "USE_STATS_FOR_PARALLELIZATION",
     VERSIONS,
 ];
+
+/// Whether a table takes transactions. Each one does here, whatever the option says.
+const TRANSACTIONAL: &str = "TRANSACTIONAL";
 
 /// Whether a table or a family of Phoenix has the option, or Phoenix hands it to HBase: an export keeps it.
 pub fn is_phoenix_option(name: &str) -> bool {
@@ -54,7 +59,6 @@ const UNSUPPORTED_OPTIONS: &[(&str, &str)] = &[
     ("AUTO_PARTITION_SEQ", "there are no partitions of views"),
     ("MULTI_TENANT", "make the tenant the first column of the key"),
     ("PHYSICAL_TABLE_NAME", "a table has one name"),
-    ("TRANSACTIONAL", "every table is transactional: leave the option out"),
 ];
 
 /// The options of a table, except for those of its key.
@@ -160,6 +164,9 @@ fn unknown(spec: &OptionSpec, name: &str) -> BindError {
 
 /// The notice for an option that has no effect.
 fn kept_notice(option: &str) -> String {
+    if option == TRANSACTIONAL {
+        return format!("{option} is kept: every table is transactional");
+    }
     format!("{option} is kept, and has no effect on an embedded store")
 }
 

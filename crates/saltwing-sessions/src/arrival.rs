@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use saltwing::{Connection, ErrorCode};
 
@@ -29,12 +29,7 @@ impl Arrival {
 
     /// Notes a wrong password, and gives the time to wait before the client is answered: it grows with the failures of its address.
     pub fn note_wrong_password(&self, user: &str) -> Duration {
-        metrics::counter!("saltwing_server_failed_logins_total", "protocol" => self.protocol.as_str()).increment(1);
-        let delay =
-            self.peer.map_or(Duration::ZERO, |peer| self.place.registry.failed_logins.note(peer.ip(), Instant::now()));
-        let peer = self.peer.map(tracing::field::display);
-        tracing::warn!(target: "saltwing::server", protocol = self.protocol.as_str(), peer, user, ?delay, "wrong password");
-        delay
+        self.place.registry.note_wrong_password(self.protocol, self.peer, user)
     }
 
     /// Checks a name and a password that the client sent as they are, and waits as [`Arrival::note_wrong_password`] says if they are wrong. A database without users

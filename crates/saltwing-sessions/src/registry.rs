@@ -1,8 +1,10 @@
 //! The counted places and the list of the sessions of a process.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use saltwing::Database;
@@ -10,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::failed_logins::FailedLogins;
 use crate::limits::Limits;
+use crate::login::Protocol;
 use crate::phase::Phase;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -70,6 +73,15 @@ impl Registry {
         }
         *count += 1;
         Ok(UserPlace { registry: self.clone(), user: key })
+    }
+
+    /// Notes a wrong password of a client, and gives the time to wait before it is answered: it grows with the failures of its address.
+    pub(crate) fn note_wrong_password(&self, protocol: Protocol, peer: Option<SocketAddr>, user: &str) -> Duration {
+        metrics::counter!("saltwing_server_failed_logins_total", "protocol" => protocol.as_str()).increment(1);
+        let delay = peer.map_or(Duration::ZERO, |peer| self.failed_logins.note(peer.ip(), Instant::now()));
+        let peer = peer.map(tracing::field::display);
+        tracing::warn!(target: "saltwing::server", protocol = protocol.as_str(), peer, user, ?delay, "wrong password");
+        delay
     }
 
     /// Lists a session under a number that no other one has.

@@ -91,6 +91,16 @@ impl Sessions {
         self.0.database.has_users()
     }
 
+    /// Notes a wrong password that a client sent after its login, as a client of HTTP does with each request, and waits as
+    /// [`Arrival::note_wrong_password`] says.
+    pub async fn delay_wrong_password(&self, protocol: Protocol, peer: Option<SocketAddr>, user: &str) {
+        let delay = self.0.note_wrong_password(protocol, peer, user);
+        // A timer of no time lets other tasks run first.
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+    }
+
     /// Lets in users alone from now on. Without it, dropping the last user would make every client the owner, also clients of other machines.
     pub fn require_users(&self) {
         self.0.requires_users.store(true, SeqCst);

@@ -59,6 +59,11 @@ impl<'a> Cursor<'a> {
 
     // ---- looking ----
 
+    /// The language of the text.
+    pub(crate) fn language(&self) -> Dialect {
+        self.language
+    }
+
     /// Index of the next token.
     pub(crate) fn index(&self) -> usize {
         self.parser.index().min(self.ranges.len())

@@ -65,7 +65,8 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     };
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Upsert { table, columns, dynamic, overriding, source, conflict, returning, hints, span })
+    let takes_first_columns = false;
+    Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` after INSERT.

@@ -15,7 +15,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
-use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
+use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
     index, merge, place, query, row_time, row_value, sequence, session, transaction, user, view,
@@ -267,7 +267,10 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
     }
     cursor.skip();
     match verb.as_str() {
-        "UPSERT" => dml::upsert(cursor, start, hints).map(Statement::Upsert),
+        "UPSERT" => dml::upsert(cursor, start, hints).map(|upsert| {
+            let takes_first_columns = cursor.language() == Dialect::Phoenix;
+            Statement::Upsert(Upsert { takes_first_columns, ..upsert })
+        }),
         "INSERT" => dml::upsert(cursor, start, hints).map(Statement::Insert),
         "DELETE" => dml::delete(cursor, start, hints).map(Statement::Delete),
         "UPDATE" => dml::update(cursor, start, hints).map(Statement::Update),

@@ -11,6 +11,7 @@
 //! | a name in quotes | itself; it is compared before the statement is bound (`exact.rs`) |
 //! | `\'`, `\n`, `\\` in a string | the character (by the lexer) |
 //! | `''` | NULL |
+//! | `UPSERT INTO t VALUES (a, b)` into more columns | the first two columns are written (`Upsert::takes_first_columns`) |
 //! | `a LIKE b` | `a LIKE b ESCAPE '\'` |
 //! | `a \|\| b` | `PHOENIX_CONCAT(a, b)`: NULL is no text, and no text is NULL |
 //! | `a + b`, `a - b`, `a * b`, `a / b` | `WRAPPING_ADD(a, b)` and so on, except in a side of a comparison, which is exact |

@@ -748,6 +748,8 @@ pub struct Upsert {
     pub table: TableRef,
     /// The columns that are written; `None` is all of them, in their order.
     pub columns: Option<Vec<ColumnName>>,
+    /// Whether fewer values than columns, without a list of columns, are those of the first columns: so Phoenix reads UPSERT.
+    pub takes_first_columns: bool,
     /// Those of `columns` that are dynamic, by their places in it, with their types.
     pub dynamic: Vec<(usize, SqlType)>,
     /// `OVERRIDING SYSTEM VALUE`: identity columns take the values that are given.

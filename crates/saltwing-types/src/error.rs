@@ -74,7 +74,7 @@ codes! {
     Conflict = "conflict", "40001", 523;
     SnapshotTooOld = "snapshot_too_old", "40001";
     CommitUnknown = "commit_unknown", "40003";
-    OutOfRange = "out_of_range", "22003";
+    OutOfRange = "out_of_range", "22003", 203;
     BadDatetime = "bad_datetime", "22007", 201;
     DatetimeOverflow = "bad_datetime", "22008";
     TooLong = "too_long", "22001", 206;

@@ -1,17 +1,11 @@
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::path::Path;
 
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::client_program::{Language, run_client};
 use crate::packages::{Installed, needs};
-use crate::program;
-use crate::{FuzzOptions, Kind, Packages, Report, Target, TestError, fuzz, hostile, kill, tokio_client};
-
-/// How long the program of a client may run.
-const CLIENT_MAX: Duration = Duration::from_secs(300);
+use crate::{FuzzOptions, Kind, Packages, Report, ServerProcess, Target, TestError, fuzz, hostile, kill, tokio_client};
 
 /// One of the clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +18,14 @@ pub struct Client {
 /// What runs a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DrivenBy {
-    /// `clients/NAME/client.py`.
-    Python,
-    /// As `Python`, beside another program that must be installed.
-    PythonWith(&'static str),
-    /// As `Python`, with the console's page in a browser that must be installed.
-    Browser,
-    /// `clients/NAME/client.js`.
-    Node,
-    /// The class `Client` of `clients/NAME`.
-    Java,
     /// The program in `clients/NAME`.
-    Go,
+    Program(Language),
+    /// As `Program`, in Python, beside another program that must be installed.
+    PythonWith(&'static str),
+    /// As `Program`, in Python, with the console's page in a browser that must be installed.
+    Browser,
+    /// As `Program`, by Avatica, with a server that it has for itself besides.
+    Phoenix(Language, OwnServer),
     /// This program.
     TokioPostgres,
     /// This program, against servers that it starts itself.
@@ -46,22 +36,43 @@ enum DrivenBy {
     Fuzz,
 }
 
+/// A server that a client has for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnServer {
+    options: &'static [&'static str],
+    has_users: bool,
+}
+
 const CLIENTS: &[Client] = &[
     client("psql", "psql, its commands for the catalog, at a terminal too", DrivenBy::PythonWith("psql")),
-    client("psycopg", "psycopg 3", DrivenBy::Python),
-    client("asyncpg", "asyncpg", DrivenBy::Python),
-    client("sqlalchemy", "SQLAlchemy 2 over psycopg", DrivenBy::Python),
-    client("pandas", "pandas over SQLAlchemy", DrivenBy::Python),
-    client("pgjdbc", "PostgreSQL's JDBC driver", DrivenBy::Java),
-    client("pgx", "pgx 5 and database/sql of Go", DrivenBy::Go),
-    client("node-pg", "pg of Node.js, pg-cursor, pg-copy-streams", DrivenBy::Node),
+    client("psycopg", "psycopg 3", DrivenBy::Program(Language::Python)),
+    client("asyncpg", "asyncpg", DrivenBy::Program(Language::Python)),
+    client("sqlalchemy", "SQLAlchemy 2 over psycopg", DrivenBy::Program(Language::Python)),
+    client("pandas", "pandas over SQLAlchemy", DrivenBy::Program(Language::Python)),
+    client("pgjdbc", "PostgreSQL's JDBC driver", DrivenBy::Program(Language::Java)),
+    client("pgx", "pgx 5 and database/sql of Go", DrivenBy::Program(Language::Go)),
+    client("node-pg", "pg of Node.js, pg-cursor, pg-copy-streams", DrivenBy::Program(Language::Node)),
     client("tokio-postgres", "tokio-postgres of Rust", DrivenBy::TokioPostgres),
-    client("duckdb", "DuckDB's extension for PostgreSQL", DrivenBy::Python),
+    client("duckdb", "DuckDB's extension for PostgreSQL", DrivenBy::Program(Language::Python)),
+    client("phoenixdb", "Phoenix's package for Python, and the tests that it ships", PHOENIXDB),
+    client("phoenix-jdbc", "Phoenix's thin JDBC driver", PHOENIX_JDBC),
+    client("avatica-go", "Avatica's driver for Go, and its own tests", AVATICA_GO),
     client("console", "the console's page in a headless Chromium", DrivenBy::Browser),
     client("hostile", "what breaks the protocol, floods it, guesses passwords", DrivenBy::Hostile),
     client("fuzz", "random conversations, valid, hostile and damaged", DrivenBy::Fuzz),
     client("kill", "a server that is killed while 16 clients write", DrivenBy::Kill),
 ];
+
+const PHOENIXDB: DrivenBy =
+    DrivenBy::Phoenix(Language::Python, OwnServer { options: &["--full-scan", "allow"], has_users: true });
+
+/// Its own server closes connections so soon that the program sees it.
+const PHOENIX_JDBC: DrivenBy =
+    DrivenBy::Phoenix(Language::Java, OwnServer { options: &["--idle-timeout", "1s"], has_users: true });
+
+/// The URLs of its own tests have no place for a password.
+const AVATICA_GO: DrivenBy =
+    DrivenBy::Phoenix(Language::Go, OwnServer { options: &["--full-scan", "allow"], has_users: false });
 
 const fn client(name: &'static str, about: &'static str, driven_by: DrivenBy) -> Client {
     Client { name, about, driven_by }
@@ -79,11 +90,13 @@ pub enum Run {
 pub struct Surroundings<'a> {
     /// The server.
     pub target: &'a Target,
+    /// Where it listens for Phoenix's clients. `None` for a server that runs somewhere else.
+    pub avatica: Option<SocketAddr>,
     /// Where its console is. `None` for a server that runs somewhere else.
     pub console: Option<SocketAddr>,
     /// Its kind.
     pub kind: Kind,
-    /// The program of which `hostile`, `fuzz` and `kill` start servers. `None` for a server that runs somewhere else.
+    /// The program of which some clients start servers of their own. `None` for a server that runs somewhere else.
     pub saltwing: Option<&'a Path>,
     /// Packages of the clients' programs.
     pub packages: &'a Packages,
@@ -124,23 +137,20 @@ impl Client {
     /// # Errors
     /// Files and processes of the tests. What goes wrong between client and server is in the report.
     pub fn run(&self, around: &Surroundings<'_>) -> Result<Run, TestError> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(self.name);
-        let installed = match self.driven_by {
+        let language = match self.driven_by {
+            DrivenBy::Program(language) => language,
+            DrivenBy::Phoenix(language, own) => return self.run_beside_its_own_server(language, own, around),
             DrivenBy::PythonWith(other) => match needs(other) {
-                Some(missing) => missing,
-                None => around.packages.python(&folder)?,
+                Some(missing) => return Ok(Run::Skipped(missing)),
+                None => Language::Python,
             },
             DrivenBy::Browser if around.console.is_none() => {
                 return Ok(Run::Skipped("only a server of its own tells where its console is".to_owned()));
             }
             DrivenBy::Browser => match ["chromium", "chromedriver"].iter().find_map(|program| needs(program)) {
-                Some(missing) => missing,
-                None => around.packages.python(&folder)?,
+                Some(missing) => return Ok(Run::Skipped(missing)),
+                None => Language::Python,
             },
-            DrivenBy::Python => around.packages.python(&folder)?,
-            DrivenBy::Node => around.packages.node(&folder)?,
-            DrivenBy::Java => around.packages.jars(&folder)?,
-            DrivenBy::Go => around.packages.go(&folder)?,
             DrivenBy::TokioPostgres => {
                 return Ok(Run::Checked(around.runtime.block_on(tokio_client::run(around.target, around.kind))));
             }
@@ -151,75 +161,57 @@ impl Client {
             DrivenBy::Fuzz => return around.own_servers(|binary| fuzz::run(binary, around.runtime, &around.fuzz)),
             DrivenBy::Kill => return around.own_servers(|binary| kill::run(binary, around.runtime)),
         };
-        match installed {
-            Installed::At(path) => self.run_program(&folder, &path, around).map(Run::Checked),
-            Installed::Missing(why) => Ok(Run::Skipped(why)),
-        }
+        self.run_program(language, &[], around)
     }
 
-    /// Runs the program in a client's folder with what was installed for it.
-    fn run_program(&self, folder: &Path, installed: &Path, around: &Surroundings<'_>) -> Result<Report, TestError> {
-        let output = TempDir::new()?;
-        let mut build = None;
-        let mut command = match self.driven_by {
-            DrivenBy::Node => {
-                let mut node = Command::new("node");
-                node.env("NODE_PATH", installed).arg(folder.join("client.js"));
-                node
-            }
-            DrivenBy::Java => {
-                let class_path = format!("{}/*", installed.display());
-                let mut compiler = Command::new("javac");
-                compiler.args(["-cp", &class_path, "-d"]).arg(output.path()).args(sources(folder)?);
-                build = Some(compiler);
-                let mut java = Command::new("java");
-                java.args(["-cp", &format!("{class_path}:{}", output.path().display()), "Client"]);
-                java
-            }
-            DrivenBy::Go => {
-                let mut compiler = Command::new("go");
-                compiler.args(["build", "-o"]).arg(output.path().join("client")).arg(".").current_dir(folder);
-                build = Some(compiler);
-                Command::new(output.path().join("client"))
-            }
-            _ => {
-                let mut python = Command::new(installed);
-                python.env("PYTHONPATH", folder.with_file_name("python")).env("PYTHONDONTWRITEBYTECODE", "1");
-                python.arg(folder.join("client.py"));
-                python
-            }
+    fn run_beside_its_own_server(
+        &self,
+        language: Language,
+        own: OwnServer,
+        around: &Surroundings<'_>,
+    ) -> Result<Run, TestError> {
+        let Some(binary) = around.saltwing else {
+            return Ok(Run::Skipped("only a server of its own tells where Phoenix's clients connect".to_owned()));
         };
-        if let Some(build) = build {
-            let ended = program::run(build, CLIENT_MAX, output.path())?;
-            if !ended.is_well {
-                return Ok(Report::of_output(&ended.output, false));
+        let start = if own.has_users { ServerProcess::start } else { ServerProcess::start_without_users };
+        let server = start(binary, own.options)?;
+        self.run_program(language, &[("OWN_AVATICA", format!("http://{}/", server.avatica()))], around)
+    }
+
+    /// Runs the program in the client's folder, with these variables besides those of all programs.
+    fn run_program(
+        &self,
+        language: Language,
+        more: &[(&'static str, String)],
+        around: &Surroundings<'_>,
+    ) -> Result<Run, TestError> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(self.name);
+        match language.install(&folder, around.packages)? {
+            Installed::At(path) => {
+                let variables = [around.variables(), more.to_vec()].concat();
+                run_client(language, &folder, &path, &variables).map(Run::Checked)
             }
+            Installed::Missing(why) => Ok(Run::Skipped(why)),
         }
-        if let Some(console) = around.console {
-            command.env("SERVER_CONSOLE", format!("http://{console}/"));
-        }
-        command.env("SERVER_URL", around.target.url()).env("SERVER_KIND", around.kind.name());
-        let ended = program::run(command, CLIENT_MAX, output.path())?;
-        Ok(Report::of_output(&ended.output, ended.is_well))
     }
 }
 
 impl Surroundings<'_> {
+    /// What every program finds in its environment.
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let url = |address| format!("http://{address}/");
+        let mut variables = vec![("SERVER_URL", self.target.url()), ("SERVER_KIND", self.kind.name().to_owned())];
+        variables.extend(self.avatica.map(|address| ("SERVER_AVATICA", url(address))));
+        variables.extend(self.console.map(|address| ("SERVER_CONSOLE", url(address))));
+        variables
+    }
+
     fn own_servers(&self, run: impl FnOnce(&Path) -> Result<Report, TestError>) -> Result<Run, TestError> {
         match self.saltwing {
             Some(binary) => run(binary).map(Run::Checked),
             None => Ok(Run::Skipped("it starts and kills servers of its own".to_owned())),
         }
     }
-}
-
-/// The sources of Java in a folder.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, TestError> {
-    let failed = |source| TestError::File { path: folder.to_owned(), source };
-    let entries = folder.read_dir().map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let mut sources: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
-    sources.retain(|path| path.extension().is_some_and(|extension| extension == "java"));
-    Ok(sources)
 }
 
 #[cfg(test)]
@@ -235,7 +227,7 @@ mod tests {
         assert_eq!(names.len(), Client::all().len());
         for folder in Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").read_dir().unwrap() {
             let name = folder.unwrap().file_name().into_string().unwrap();
-            assert!(name == "python" || Client::named(&name).is_some(), "{name}");
+            assert!(["python", "java"].contains(&name.as_str()) || Client::named(&name).is_some(), "{name}");
         }
         assert_eq!(Client::named("none"), None);
     }

@@ -11,7 +11,9 @@
 //! |---|---|
 //! | `target` | where a server listens, and of which kind it is |
 //! | `server_process` | a `saltwing serve` of our own: start, kill, start again, its metrics |
-//! | `clients` | the list of clients, and how each is run |
+//! | `addresses` | where a server listens, of the lines that it prints |
+//! | `clients` | the list of clients |
+//! | `client_program` | the program of a client in another language: how it is built and run |
 //! | `packages` | the clients' packages, in a cache outside the repository |
 //! | `program` | a client's process with a limit on its time |
 //! | `report` | what a client's checks came to |
@@ -25,9 +27,15 @@
 //!
 //! The other clients' programs lie in `clients/NAME`. Each gets `SERVER_URL` and `SERVER_KIND` and prints a line for each check: `ok NAME` or
 //! `not ok NAME: detail`. The statements are such that PostgreSQL takes them, too: a client is tried against that first.
+//!
+//! Phoenix's clients get `SERVER_AVATICA` besides, and `OWN_AVATICA`, a server for the client alone: the tests that its package ships want a clean database
+//! and queries that read whole tables. `clients/NAME/expected_failures.txt` has those that must fail, with the reasons; a test that fails and is not there
+//! is a failure of the client, and so is one that is there and passes.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod addresses;
+mod client_program;
 mod clients;
 mod error;
 mod fuzz;

@@ -88,7 +88,8 @@ fn run(arguments: &Arguments) -> Result<bool, TestError> {
         };
         let around = Surroundings {
             target: &target,
-            console: server.as_ref().map(|server| server.http_addresses()[1]),
+            avatica: server.as_ref().map(ServerProcess::avatica),
+            console: server.as_ref().map(ServerProcess::console),
             kind,
             saltwing: binary.as_deref(),
             packages: &packages,

@@ -41,7 +41,7 @@ impl Packages {
     pub fn python(&self, client: &Path) -> Result<Installed, TestError> {
         let requirements = client.join("requirements.txt");
         if !requirements.is_file() {
-            return Ok(needs("python3").unwrap_or_else(|| Installed::At("python3".into())));
+            return Ok(needs("python3").map_or_else(|| Installed::At("python3".into()), Installed::Missing));
         }
         let installed = self.install("python", &["python3"], &requirements, |folder| {
             let mut environment = Command::new("python3");
@@ -109,7 +109,7 @@ impl Packages {
         commands: impl FnOnce(&Path) -> Vec<Command>,
     ) -> Result<Installed, TestError> {
         if let Some(missing) = programs.iter().find_map(|program| needs(program)) {
-            return Ok(missing);
+            return Ok(Installed::Missing(missing));
         }
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -149,8 +149,8 @@ impl Installed {
 }
 
 /// Why a program is missing, if it is.
-pub fn needs(program: &str) -> Option<Installed> {
-    (!is_installed(program)).then(|| Installed::Missing(format!("{program} is not installed")))
+pub fn needs(program: &str) -> Option<String> {
+    (!is_installed(program)).then(|| format!("{program} is not installed"))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! A `saltwing serve` of our own over a temporary database.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::addresses::{Addresses, addresses};
 use crate::{Target, TestError};
 
 /// How long a server may take to serve.
@@ -32,9 +32,7 @@ pub struct ServerProcess {
 /// What one start gave.
 struct Serving {
     child: Child,
-    postgres: Target,
-    /// Of Phoenix's clients, and of metrics.
-    http: [SocketAddr; 2],
+    addresses: Addresses,
 }
 
 impl ServerProcess {
@@ -43,29 +41,25 @@ impl ServerProcess {
     /// # Errors
     /// [`TestError::Program`], [`TestError::NotServing`], files.
     pub fn start(binary: &Path, options: &[&str]) -> Result<Self, TestError> {
-        let statements =
-            [format!("CREATE USER {USER} PASSWORD '{PASSWORD}'"), format!("GRANT ALL ON DATABASE TO {USER}")];
-        Self::start_over(binary, options, &statements)
+        let user = [format!("CREATE USER {USER} PASSWORD '{PASSWORD}'"), format!("GRANT ALL ON DATABASE TO {USER}")];
+        Self::start_after(&user, binary, options)
     }
 
-    /// Starts the program over a new database without users: every client is its owner.
+    /// As [`ServerProcess::start`], over a database without users: every client is the owner.
     ///
     /// # Errors
     /// As [`ServerProcess::start`].
     pub fn start_without_users(binary: &Path, options: &[&str]) -> Result<Self, TestError> {
-        Self::start_over(binary, options, &[])
+        Self::start_after(&[], binary, options)
     }
 
-    /// Starts the program over a new database after these statements.
-    fn start_over(binary: &Path, options: &[&str], statements: &[String]) -> Result<Self, TestError> {
+    /// Starts the program over a new database after these statements of its owner.
+    fn start_after(statements: &[String], binary: &Path, options: &[&str]) -> Result<Self, TestError> {
         let folder = TempDir::with_prefix("server-tests-")?;
         let mut shell = Command::new(binary);
+        // Without a statement it makes the database, and its input ends at once.
         shell.arg(folder.path().join("database"));
-        // Without statements the shell would be one for people.
-        shell.args(["-c", "SHOW TABLES"]);
-        for statement in statements {
-            shell.args(["-c", statement]);
-        }
+        shell.args(statements.iter().flat_map(|statement| ["-c", statement]));
         let ended = crate::program::run(shell, START_MAX, folder.path())?;
         if !ended.is_well {
             return Err(TestError::NotServing { waited: Duration::ZERO, output: ended.output });
@@ -77,12 +71,17 @@ impl ServerProcess {
 
     /// Where it listens. Other ports after [`ServerProcess::start_again`].
     pub fn target(&self) -> &Target {
-        &self.serving.postgres
+        &self.serving.addresses.postgres
     }
 
-    /// Where it listens for HTTP: Phoenix's clients, and health and metrics.
-    pub fn http_addresses(&self) -> [SocketAddr; 2] {
-        self.serving.http
+    /// Where it listens for Phoenix's thin clients.
+    pub fn avatica(&self) -> SocketAddr {
+        self.serving.addresses.avatica
+    }
+
+    /// Where its console is, with health and metrics.
+    pub fn console(&self) -> SocketAddr {
+        self.serving.addresses.http
     }
 
     /// Ends it by SIGKILL.
@@ -118,8 +117,7 @@ impl ServerProcess {
     /// # Errors
     /// The request for the metrics; a text without them.
     pub fn sessions(&self) -> Result<u64, TestError> {
-        let [_, metrics] = self.serving.http;
-        let text = get(metrics, "/metrics")?;
+        let text = get(self.console(), "/metrics")?;
         let values = text.lines().filter(|line| line.starts_with("saltwing_server_sessions"));
         let values: Vec<f64> = values.filter_map(|line| line.rsplit_once(' ')?.1.parse().ok()).collect();
         if values.is_empty() {
@@ -211,8 +209,8 @@ impl Serving {
             .stderr(log)
             .spawn()
             .map_err(|source| TestError::Program { program: binary.display().to_string(), source })?;
-        match child.stdout.take().map(|stdout| addresses(stdout, START_MAX)) {
-            Some(Ok((postgres, http))) => Ok(Self { child, postgres, http }),
+        match child.stdout.take().map(|stdout| addresses(stdout, (USER, PASSWORD), START_MAX)) {
+            Some(Ok(addresses)) => Ok(Self { child, addresses }),
             other => {
                 child.kill()?;
                 child.wait()?;
@@ -227,49 +225,6 @@ impl Serving {
     }
 }
 
-/// The addresses that the lines of a server name; otherwise the lines. A thread reads what comes later, so that the server's output never waits.
-fn addresses(stdout: impl Read + Send + 'static, time_max: Duration) -> Result<(Target, [SocketAddr; 2]), String> {
-    let (sender, lines) = mpsc::channel();
-    std::thread::spawn(move || {
-        // A receiver that is gone has what it wanted.
-        BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
-    });
-    let (mut text, mut postgres, mut avatica, mut http) = (String::new(), None, None, None);
-    let end = Instant::now() + time_max;
-    loop {
-        if let (Some(postgres), Some(avatica), Some(http)) = (&postgres, avatica, http) {
-            return Ok((Target::clone(postgres), [avatica, http]));
-        }
-        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(line) => {
-                postgres = postgres.or_else(|| postgres_of(&line));
-                avatica = avatica.or_else(|| address_of("avatica", &line));
-                http = http.or_else(|| address_of("console", &line));
-                text.push_str(&line);
-                text.push('\n');
-            }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Err(text),
-        }
-    }
-}
-
-/// Of a line with `psql "host=.. port=.. dbname=.. user=.."`.
-fn postgres_of(line: &str) -> Option<Target> {
-    let (_, command) = line.split_once("psql \"")?;
-    let value = |name: &str| {
-        let (_, rest) = command.split_once(&format!("{name}="))?;
-        rest.split([' ', '"']).next().map(str::to_owned)
-    };
-    let (host, port, database) = (value("host")?, value("port")?.parse().ok()?, value("dbname")?);
-    Some(Target { host, port, user: USER.to_owned(), password: PASSWORD.to_owned(), database })
-}
-
-/// Of a line of this protocol, whose second word is the address.
-fn address_of(protocol: &str, line: &str) -> Option<SocketAddr> {
-    let mut words = line.split_whitespace();
-    if words.next() == Some(protocol) { words.next()?.parse().ok() } else { None }
-}
-
 /// The answer to a GET.
 fn get(address: SocketAddr, path: &str) -> Result<String, TestError> {
     let mut stream = TcpStream::connect_timeout(&address, METRICS_MAX)?;
@@ -278,22 +233,4 @@ fn get(address: SocketAddr, path: &str) -> Result<String, TestError> {
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::addresses;
-
-    #[test]
-    fn addresses_are_read_of_the_lines() {
-        let lines = "postgres  127.0.0.1:40001  psql \"host=127.0.0.1 port=40001 dbname=database user=tester\"\n\
-            avatica   127.0.0.1:40002  phoenixdb.connect('http://127.0.0.1:40002/', autocommit=True)\n\
-            console   127.0.0.1:40003  http://127.0.0.1:40003/\n";
-        let (postgres, [avatica, http]) = addresses(lines.as_bytes(), Duration::from_secs(5)).unwrap();
-        assert_eq!((postgres.port, postgres.database.as_str()), (40001, "database"));
-        assert_eq!((avatica.port(), http.port()), (40002, 40003));
-        assert_eq!(addresses("error: locked\n".as_bytes(), Duration::from_secs(5)), Err("error: locked\n".to_owned()));
-    }
 }

@@ -1,11 +1,13 @@
 //! Connections: users, settings, limits, their end.
 
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use saltwing_sessions::{Limits, Phase};
+use saltwing_sessions::{Limits, Phase, Protocol};
 use tokio::time::Instant;
 
-use super::Server;
+use super::{Client, Server};
 use crate::connection::CONNECTION_IDLE_MAX;
 use crate::messages::ConnectionProperties;
 use crate::statements::STATEMENT_IDLE_MAX;
@@ -51,6 +53,41 @@ async fn each_request_brings_the_password_of_the_connections_user() {
     let bob = server.client("b", Some(("bob", "of bob")));
     bob.open().await.unwrap();
     assert_eq!(bob.run("SELECT k FROM t WHERE k = 1").await.unwrap_err().state, "42501");
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_an_open_connection_are_delayed_as_at_the_login() {
+    let server = Server::new();
+    server.owner("CREATE USER ann PASSWORD 'of ann'");
+    let peer = Some("192.0.2.7:50000".parse().unwrap());
+    let ann = Client { peer, ..server.client("a", Some(("ann", "of ann"))) };
+    ann.open().await.unwrap();
+    // Requests without a password guess none.
+    let without = Client { header: None, ..ann.clone() };
+    for _ in 0..9 {
+        assert_eq!(answered_at_once(without.commit()).await.unwrap().unwrap_err().status, 401);
+    }
+    let guessing = Client { peer, ..server.client("a", Some(("ann", "wrong"))) };
+    for _ in 0..3 {
+        assert_eq!(answered_at_once(guessing.commit()).await.unwrap().unwrap_err().status, 401);
+    }
+    assert!(answered_at_once(guessing.commit()).await.is_none(), "the fourth one waits");
+    assert!(answered_at_once(ann.commit()).await.is_some(), "the right password does not");
+    let elsewhere = Client { peer: Some("192.0.2.8:50000".parse().unwrap()), ..guessing.clone() };
+    assert!(answered_at_once(elsewhere.commit()).await.is_some());
+    // The failures count for a login, too.
+    let arrival = server.sessions.arrive(Protocol::Avatica, peer).unwrap();
+    assert!(!arrival.note_wrong_password("ann").is_zero());
+}
+
+/// The answer, if there is no wait before it.
+async fn answered_at_once<T>(answer: impl Future<Output = T>) -> Option<T> {
+    let mut answer = pin!(answer);
+    std::future::poll_fn(|context| match answer.as_mut().poll(context) {
+        Poll::Ready(answer) => Poll::Ready(Some(answer)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod statements;
 mod transactions;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -48,7 +49,7 @@ impl Server {
 
     fn client(&self, id: &str, user: Option<(&str, &str)>) -> Client {
         let header = user.map(|(user, password)| format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))));
-        Client { avatica: self.avatica.clone(), header, id: id.to_owned() }
+        Client { avatica: self.avatica.clone(), peer: None, header, id: id.to_owned() }
     }
 
     /// A client without a password, whose connection is open.
@@ -63,6 +64,7 @@ impl Server {
 #[derive(Clone)]
 struct Client {
     avatica: Avatica,
+    peer: Option<SocketAddr>,
     header: Option<String>,
     id: String,
 }
@@ -114,7 +116,7 @@ fn shown(result: &ResultSetResponse, labels: &[&str]) -> Vec<String> {
 
 impl Client {
     async fn send(&self, body: Bytes) -> Reply {
-        self.avatica.handle(None, self.header.as_deref(), body).await
+        self.avatica.handle(self.peer, self.header.as_deref(), body).await
     }
 
     /// Sends a request, and takes the response of the expected name apart.

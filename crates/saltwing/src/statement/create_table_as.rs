@@ -78,6 +78,7 @@ impl StatementKind for CreateTableAs {
         let insert = Statement::Insert(Upsert {
             table: new.clone(),
             columns: None,
+            takes_first_columns: false,
             dynamic: Vec::new(),
             overriding: false,
             source: RowSource::Query(query.query.clone()),

@@ -48,7 +48,7 @@ fn errors_point_at_what_they_are_about_and_name_phoenixs_number() {
         .unwrap();
     connection.execute("UPSERT INTO e VALUES (1, 'a', 1)", ()).unwrap();
     for (sql, place, code, number) in [
-        ("UPSERT INTO e VALUES (2, 'n', -1)", "-1", "out_of_range", None),
+        ("UPSERT INTO e VALUES (2, 'n', -1)", "-1", "out_of_range", Some(203)),
         ("INSERT INTO e VALUES (2, 'n', 1), (1, 'n', 1)", "(1, 'n', 1)", "duplicate_key", None),
         ("UPSERT INTO e VALUES (2, NULL, 1)", "NULL", "not_null", Some(218)),
         ("UPSERT INTO e (k, u) VALUES (2, 1)", "e (k, u)", "not_null", Some(218)),

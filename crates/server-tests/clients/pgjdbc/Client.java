@@ -16,6 +16,12 @@ public class Client extends Checks {
         "SELECT count(*) FROM jdbc_item a, jdbc_item b, jdbc_item c, jdbc_item d "
         + "WHERE a.id >= 0 AND b.id >= 0 AND c.id >= 0 AND d.id >= 0 AND a.id + b.id + c.id + d.id < 0";
 
+    static Connection connected(String... options) throws SQLException {
+        var url = java.net.URI.create(System.getenv("SERVER_URL"));
+        return DriverManager.getConnection("jdbc:postgresql://" + url.getHost() + ":" + url.getPort() + url.getPath(),
+            properties("user", "password", options));
+    }
+
     static void setUp(Connection c) throws SQLException {
         execute(c, "DROP VIEW IF EXISTS jdbc_small");
         execute(c, "DROP TABLE IF EXISTS jdbc_item");
@@ -324,6 +330,7 @@ public class Client extends Checks {
     }
 
     public static void main(String[] arguments) throws Exception {
+        connector = Client::connected;
         check("set_up", Client::setUp);
         check("values_as_text_then_binary", Client::values);
         check("values_always_binary", Client::values, "prepareThreshold", "-1");

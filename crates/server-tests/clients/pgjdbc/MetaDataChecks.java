@@ -1,10 +1,8 @@
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.sql.*;
-import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Map;
 
-/** What the driver asks the catalog for: every call of DatabaseMetaData, and the answers of those that programs lean on. */
+/** What the driver asks the catalog for: the answers that programs lean on, and every call. */
 class MetaDataChecks extends Checks {
     static void all() {
         check("tables", MetaDataChecks::tables);
@@ -13,7 +11,7 @@ class MetaDataChecks extends Checks {
         check("indexes", MetaDataChecks::indexes);
         check("best_row_identifier", MetaDataChecks::bestRowIdentifier);
         check("schemas_and_types", MetaDataChecks::schemasAndTypes);
-        everyCall();
+        MetaDataCalls.all("jdbc_item", Map.of());
     }
 
     static void tables(Connection c) throws SQLException {
@@ -71,38 +69,5 @@ class MetaDataChecks extends Checks {
         equal(rows(metadata.getCatalogs(), "TABLE_CAT").contains(list(c.getCatalog())), true);
         equal(rows(metadata.getImportedKeys(null, null, "jdbc_item")).size(), 0);
         equal(list(metadata.getDatabaseProductName(), metadata.getDatabaseMajorVersion()), list("PostgreSQL", 15));
-    }
-
-    /** An argument for a parameter of a call of the metadata, by its type and its place among those of this type. */
-    static Object argument(Class<?> type, int place) {
-        if (type == String.class) return place == 2 ? "jdbc_item" : null;
-        if (type == int.class) return ResultSet.TYPE_FORWARD_ONLY;
-        if (type == boolean.class) return false;
-        if (type == Class.class) return Connection.class;
-        return null;
-    }
-
-    /** A check for each method of the metadata: it can be called, and its rows can be read. */
-    static void everyCall() {
-        var byName = Comparator.comparing(Method::getName).thenComparing(Method::getParameterCount);
-        var methods = Arrays.stream(DatabaseMetaData.class.getMethods()).sorted(byName).toList();
-        for (var method : methods) {
-            check("metadata_" + method.getName() + (method.getParameterCount() > 0 ? "_" + method.getParameterCount() : ""), c -> {
-                var arguments = new Object[method.getParameterCount()];
-                int texts = 0;
-                for (int i = 0; i < arguments.length; i++) {
-                    var type = method.getParameterTypes()[i];
-                    arguments[i] = argument(type, type == String.class ? texts++ : 0);
-                }
-                try {
-                    var answer = method.invoke(c.getMetaData(), arguments);
-                    if (answer instanceof ResultSet result) rows(result);
-                } catch (InvocationTargetException error) {
-                    // What the driver itself does not have, and what it does not convert to.
-                    boolean isTheDrivers = error.getCause() instanceof SQLFeatureNotSupportedException || method.getName().equals("unwrap");
-                    if (!isTheDrivers) throw (Exception) error.getCause();
-                }
-            });
-        }
     }
 }

@@ -158,7 +158,7 @@ async fn watched(
 
 /// Bytes that are no HTTP go to the other ports.
 fn http_garbage(process: &ServerProcess) -> Result<(), TestError> {
-    let addresses: [SocketAddr; 2] = process.http_addresses();
+    let addresses: [SocketAddr; 2] = [process.avatica(), process.console()];
     for address in addresses {
         frames::garbage(address)?;
     }

@@ -9,14 +9,26 @@ class Checks {
 
     static boolean isWell = true;
 
+    /** How a client connects, with names and values of more properties. */
+    interface Connector {
+        Connection connect(String... options) throws SQLException;
+    }
+
+    /** Set by the client before its first check. */
+    static Connector connector;
+
     static Connection connect(String... options) throws SQLException {
-        var url = java.net.URI.create(System.getenv("SERVER_URL"));
-        var user = url.getUserInfo().split(":", 2);
+        return connector.connect(options);
+    }
+
+    /** Name and password of the user, then pairs of names and values. */
+    static Properties properties(String user, String password, String... options) {
+        var login = java.net.URI.create(System.getenv("SERVER_URL")).getUserInfo().split(":", 2);
         var properties = new Properties();
-        properties.put("user", user[0]);
-        if (user.length > 1) properties.put("password", user[1]);
+        properties.put(user, login[0]);
+        if (login.length > 1) properties.put(password, login[1]);
         for (int i = 0; i < options.length; i += 2) properties.put(options[i], options[i + 1]);
-        return DriverManager.getConnection("jdbc:postgresql://" + url.getHost() + ":" + url.getPort() + url.getPath(), properties);
+        return properties;
     }
 
     static void check(String name, Check check, String... options) {
