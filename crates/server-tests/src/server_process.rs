@@ -84,6 +84,11 @@ impl ServerProcess {
         self.serving.addresses.http
     }
 
+    /// Where it listens by HTTP: for Phoenix's thin clients, and with the console.
+    pub fn http_addresses(&self) -> [SocketAddr; 2] {
+        [self.avatica(), self.console()]
+    }
+
     /// Ends it by SIGKILL.
     ///
     /// # Errors
