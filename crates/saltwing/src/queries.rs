@@ -20,7 +20,7 @@ use crate::relational::run_kept;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 use crate::statement_cache::CachedStatement;
-use crate::statement_plans::{ReadyPlan, StatementPlans};
+use crate::statement_plans::{GenericPlan, ReadyPlan, StatementPlans};
 
 /// Runs a query that may have run before. Its cached plan is used if it is still valid.
 pub(crate) fn run_known_query(
@@ -55,14 +55,7 @@ fn run_as_known(
     }
     let catalog = session.catalog()?;
     let plans = known.plans.of(catalog.version());
-    let (generic, planning) = match plans.known_direct() {
-        Some(known) => (known, None),
-        None => {
-            let context = session.begin();
-            let _statement = context.enter();
-            (plans.direct(statement.into(), (&*catalog, session.shared().engine_functions()), params)?, Some(context))
-        }
-    };
+    let (generic, planning) = direct_plan(session, statement, (&plans, &*catalog), params, Session::begin)?;
     let begin = || planning.clone().unwrap_or_else(|| session.begin());
     let run_anew = || run_query_in(session, begin(), statement, params);
     let Some(ready) = generic.with_values(params) else {
@@ -103,14 +96,7 @@ pub(crate) fn try_query(
     if literals == Literals::InTemplate && !fit(session, (statement, &plans), &*catalog, params)? {
         return Ok(None);
     }
-    let (generic, planning) = match plans.known_direct() {
-        Some(known) => (known, None),
-        None => {
-            let context = session.begin_try();
-            let _statement = context.enter();
-            (plans.direct(statement.into(), (&*catalog, session.shared().engine_functions()), params)?, Some(context))
-        }
-    };
+    let (generic, planning) = direct_plan(session, statement, (&plans, &*catalog), params, Session::begin_try)?;
     let Some(ready) = generic.with_values(params) else { return Ok(None) };
     if ready.plan.keeps_groups() || ready.plan.access().table().is_attached() {
         return Ok(None);
@@ -127,6 +113,23 @@ pub(crate) fn try_query(
         running.notices.extend(saltwing_bind::query_notice(&statement.query));
     }
     Ok(Some(rows))
+}
+
+/// The plan of the direct path for all values, with the context in which it was made, unless it was known.
+fn direct_plan<'p>(
+    session: &Session,
+    statement: &QueryStatement,
+    (plans, catalog): (&'p StatementPlans, &dyn CatalogReader),
+    params: ParamValues<'_>,
+    begin: fn(&Session) -> ScanContext,
+) -> Result<(&'p GenericPlan, Option<ScanContext>), Error> {
+    if let Some(known) = plans.known_direct() {
+        return Ok((known, None));
+    }
+    let context = begin(session);
+    let _statement = context.enter();
+    let plan = plans.direct(statement.into(), (catalog, session.shared().engine_functions()), params)?;
+    Ok((plan, Some(context)))
 }
 
 /// Where the values of a statement's parameters are from.
