@@ -235,6 +235,12 @@ impl Rows {
         Ok(self.take())
     }
 
+    /// The next row, if it is read already; `None` if [`Rows::next`] would wait for it, and at the end.
+    #[inline]
+    pub fn next_ready(&mut self) -> Option<Row> {
+        self.take()
+    }
+
     /// As [`Rows::next`], blocking the thread.
     ///
     /// # Errors

@@ -124,7 +124,12 @@ impl OpenRows {
     ) -> Result<Sent, Failure> {
         let mut left = most.unwrap_or(u64::MAX);
         while left > 0 {
-            let Some(row) = self.next(wire).await? else { return Ok(Sent::All) };
+            // Most rows are there, and need no future.
+            let next = match self.rows.next_ready() {
+                Some(row) => Some(row),
+                None => self.next(wire).await?,
+            };
+            let Some(row) = next else { return Ok(Sent::All) };
             put_row(wire.output(), &row, columns)?;
             (self.sent, left) = (self.sent.saturating_add(1), left - 1);
             self.running.add_rows(1);
