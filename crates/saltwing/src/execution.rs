@@ -10,6 +10,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::copy::{copy_from, copy_to};
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, not_run};
 use crate::page::bad_token;
 use crate::params::Params;
@@ -18,7 +19,7 @@ use crate::query_run::{Purpose, executor};
 use crate::rights::check_rights;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
-use crate::statement::{Description, HasKind, describe_statement, run_statement};
+use crate::statement::{HasKind, describe_statement, run_statement};
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
 use crate::transaction_statements::{begin_transaction, commit, roll_back};

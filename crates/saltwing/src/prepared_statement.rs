@@ -5,6 +5,7 @@ use std::sync::Arc;
 use saltwing_types::SqlType;
 
 use crate::calls::{call, call_anywhere};
+use crate::description::Description;
 use crate::execution::Prepared;
 use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::{IntoParams, Params};
@@ -13,7 +14,6 @@ use crate::query_run::Purpose;
 use crate::response::Response;
 use crate::rows::no_row;
 use crate::session::Session;
-use crate::statement::Description;
 use crate::statement_cache::CachedStatement;
 use crate::{ArrowRows, Connection, Error, FromRow, Row, Rows, TypedRows, blocking};
 

@@ -18,9 +18,10 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{ErrorCode, ObjectId, Privilege, Privileges, Span, TableName, UserDef};
 
 use crate::Error;
+use crate::description::{Touch, TouchedObject};
 use crate::session::Session;
 use crate::session_user::SessionUser;
-use crate::statement::{Object, QueryTouches, Target, Touch, TouchedObject, for_each_target, query_touches};
+use crate::statement::{Object, QueryTouches, Target, for_each_target, query_touches};
 use crate::statement_cache::{CachedStatement, Checked};
 
 /// # Errors

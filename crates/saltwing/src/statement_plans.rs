@@ -19,7 +19,7 @@ use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, Sy
 use saltwing_types::{SqlType, interrupt};
 
 use crate::Error;
-use crate::statement::Description;
+use crate::description::Description;
 
 /// The plans of a statement for the version of the catalog of its last run.
 #[derive(Default)]

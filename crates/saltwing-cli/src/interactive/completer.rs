@@ -291,7 +291,7 @@ mod tests {
         check("sh|", "sh", &["show"]);
         check("SELECT 1; up|", "up", &["update", "upsert"]);
         check("show ta|", "ta", &["tables"]);
-        check("show st|", "st", &["storage", "statement_timeout"]);
+        check("show st|", "st", &["storage", "statement_memory_limit", "statement_timeout"]);
         check("SET full|", "full", &["full_scan"]);
     }
 

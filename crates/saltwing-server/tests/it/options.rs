@@ -4,7 +4,7 @@ use clap::{Args, Command, FromArgMatches};
 use saltwing_server::{ServerOptions, config_arguments};
 
 /// The options, a value of each that is not its default as the command line has it, and a wrong one. Flags have none.
-const CASES: [(&str, &str, &str); 20] = [
+const CASES: [(&str, &str, &str); 21] = [
     ("listen", "::1", "localhost:80"),
     ("pg-port", "0", "65536"),
     ("avatica-port", "off", "on"),
@@ -21,6 +21,7 @@ const CASES: [(&str, &str, &str); 20] = [
     ("statement-timeout", "250", "1.5s"),
     ("transaction-timeout", "2h", "h"),
     ("max-message", "1MB", "1kB"),
+    ("send-timeout", "1min", "never ending"),
     ("max-prepared-statements", "3", "0"),
     ("max-cursors", "4", "many"),
     ("slow-ms", "0", "1s"),

@@ -5,10 +5,10 @@ use saltwing_sql::statement::{AlterIndex, IndexChange};
 use saltwing_types::{ErrorCode, IndexDef, IndexState, Rebuild, TableDef, TableId};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::{NO_ROWS, ROWS_INDEXED};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::indexes::{build_index, build_later, change_index, check_stored};
 use crate::outcome::{ExecResult, Outcome};
 

@@ -10,10 +10,10 @@ use saltwing_sql::{ColumnName, TableRef};
 use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::{NO_ROWS, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::indexes::{build_new_entries, discard_new_entries, discard_rebuilds};
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;

@@ -5,10 +5,10 @@ use saltwing_catalog::{CatalogChange, change};
 use saltwing_sql::statement::{AlterView, ViewChange};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::{NO_ROWS, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::temporary::adds_dynamic_columns;
 

@@ -5,10 +5,10 @@ use saltwing_catalog::{CatalogChange, CatalogError, change};
 use saltwing_sql::statement::{Comment, CommentObject};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::temporary::change_definition;
 

@@ -4,10 +4,10 @@ use saltwing_bind::resolve;
 use saltwing_sql::statement::CopyFrom;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::copy::copy_from;
+use crate::description::Description;
 use crate::outcome::Outcome;
 
 impl StatementKind for CopyFrom {

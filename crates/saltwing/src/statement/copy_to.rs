@@ -5,11 +5,11 @@ use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{CopySource, CopyTo};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::explaining::Explaining;
 use super::{Effects, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::copy::{copied_query, copy_to};
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
 

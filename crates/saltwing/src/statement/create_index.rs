@@ -8,10 +8,10 @@ use saltwing_sql::statement::CreateIndex;
 use saltwing_types::{IndexDef, IndexState, TableDef};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::ROWS_INDEXED;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::indexes::{build_index, build_later, check_stored};
 use crate::outcome::{ExecResult, Outcome};
 use crate::temporary::change_definition;

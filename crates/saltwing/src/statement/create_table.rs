@@ -4,11 +4,11 @@ use saltwing_catalog::{CatalogChange, CatalogError, CatalogStore, ChangeError};
 use saltwing_sql::statement::CreateTable;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::computed::check_defaults;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::sequences::sequences_of_defaults;
 use crate::session::Session;

@@ -12,10 +12,10 @@ use saltwing_types::{ErrorCode, SqlType};
 
 use super::create_table::make_table;
 use super::describer::{Describer, columns_of};
-use super::description::Description;
 use super::explaining::Explaining;
 use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
 use crate::queries::run_query;

@@ -6,10 +6,10 @@ use saltwing_planner::HintVerb;
 use saltwing_sql::statement::CreateView;
 
 use super::describer::{Describer, columns_of};
-use super::description::Description;
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::query_run::Purpose;
 use crate::temporary::adds_dynamic_columns;

@@ -13,8 +13,8 @@ use saltwing_sql::TableRef;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_types::{ErrorCode, SqlType};
 
-use super::description::Description;
 use crate::Error;
+use crate::description::Description;
 use crate::page::page_plan;
 use crate::query_run::{Purpose, QueryRun, query_run};
 use crate::sequences::Sequencing;

@@ -6,14 +6,14 @@ use saltwing_bind::{GivenTypes, QueryRead, returning};
 use saltwing_sql::{Statement, TableRef};
 
 use super::describer::Describer;
-use super::description::{Description, Touch};
 use super::dml::planned_returning;
 use super::kind::HasKind;
-use super::target::{Object, Privilege, Target};
 use crate::Error;
 use crate::attached::check_own;
+use crate::description::{Description, Touch};
 use crate::query_run::Purpose;
 use crate::session::Session;
+use crate::target::{Object, Privilege, Target};
 
 /// Describes a statement with this number of parameters.
 ///

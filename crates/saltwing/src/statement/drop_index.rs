@@ -4,10 +4,10 @@ use saltwing_bind::resolve;
 use saltwing_sql::statement::DropIndex;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::indexes::change_index;
 use crate::outcome::{ExecResult, Outcome};
 

@@ -8,11 +8,11 @@ use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
 use super::describing::{describe_statement, described};
-use super::description::Description;
 use super::explaining::Explaining;
 use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::advise::{self, advice};
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
 use crate::query_run::{Purpose, query_run};

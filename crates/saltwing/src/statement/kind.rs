@@ -5,15 +5,15 @@ use saltwing_sql::Statement;
 use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::effects::Effects;
 use super::explaining::Explaining;
-use super::target::Target;
 use crate::Error;
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::statement_plans::PlanCache;
+use crate::target::Target;
 
 /// Everything that the library knows about a kind of statement.
 pub(crate) trait StatementKind {

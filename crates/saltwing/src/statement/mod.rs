@@ -27,7 +27,6 @@ mod describe_file;
 mod describe_object;
 mod describer;
 mod describing;
-mod description;
 mod detach;
 mod dml;
 mod drop_index;
@@ -48,7 +47,6 @@ mod query;
 mod row_write;
 mod set;
 mod show;
-mod target;
 mod transaction_control;
 mod truncate;
 mod unsupported;
@@ -63,14 +61,12 @@ use crate::Error;
 use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::statement_plans::PlanCache;
+pub(crate) use crate::target::{Object, Privilege, Target};
 
 pub(crate) use self::describing::{QueryTouches, check_written, describe_statement, for_each_target, query_touches};
-pub use self::description::{Description, Touch, TouchedObject};
 pub(crate) use self::effects::Effects;
 pub(crate) use self::kind::{HasKind, InTransaction, Run, StatementKind};
 use self::row_write::WritesRows;
-pub use self::target::Privilege;
-pub(crate) use self::target::{Object, Target};
 use self::upsert::UpsertRows;
 
 /// Runs a statement, with its cached plans if it has run before.

@@ -4,10 +4,10 @@ use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::explaining::Explaining;
 use super::{Effects, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
 use crate::queries::run_query;

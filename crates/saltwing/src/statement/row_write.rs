@@ -4,11 +4,11 @@ use saltwing_sql::statement::Returning;
 use saltwing_types::{ErrorCode, TableName};
 
 use super::describer::Describer;
-use super::description::Description;
 use super::dml::{Dml, returning_of};
 use super::explaining::Explaining;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
 

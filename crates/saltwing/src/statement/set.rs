@@ -3,9 +3,9 @@
 use saltwing_sql::statement::Set;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::settings::{Setting, SettingScope};
 

@@ -5,9 +5,9 @@ use saltwing_sql::statement::Unsupported;
 use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
-use super::description::Description;
 use super::{Effects, Run, StatementKind, Target};
 use crate::Error;
+use crate::description::Description;
 use crate::outcome::Outcome;
 
 /// USE.

@@ -7,8 +7,8 @@ use saltwing_bind::{ColumnOrigin, QueryRead, ResultColumn};
 use saltwing_catalog::{CatalogReader, canonical_name};
 use saltwing_types::{SqlType, TableName};
 
-use super::target::{Object, Privilege, Target};
 use crate::Error;
+use crate::target::{Object, Privilege, Target};
 
 /// The properties of a statement that do not depend on the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
