@@ -3,7 +3,7 @@
 use saltwing_rowkey::RowKeyError;
 use saltwing_types::{ErrorCode, Interrupted, SqlType, StorageError, Value, ValueError, text};
 
-use crate::MemoryScope;
+use crate::memory_scope::MemoryScope;
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]

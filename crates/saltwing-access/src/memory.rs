@@ -1,38 +1,10 @@
 //! Working memory, counted: that of all running statements of a database together, and that of one statement.
 
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use crate::TableError;
-
-/// Whose memory a limit bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryScope {
-    /// All running statements of a database together.
-    Statements,
-    /// One statement.
-    Statement,
-}
-
-impl fmt::Display for MemoryScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Statements => "running statements use",
-            Self::Statement => "it uses",
-        })
-    }
-}
-
-impl MemoryScope {
-    /// The setting that has the limit.
-    pub fn setting(self) -> &'static str {
-        match self {
-            Self::Statements => "memory_limit",
-            Self::Statement => "statement_memory_limit",
-        }
-    }
-}
+use crate::memory_scope::MemoryScope;
 
 /// The memory that running statements use, and its limit: of all statements of a database, or of one of them, whose bytes count for all as well.
 ///

@@ -1,7 +1,7 @@
 //! Random expressions of SQL, most of which are refused.
 
 use super::corpus::Corpus;
-use super::words::{FUNCTIONS, LITERALS, OPERATORS, TYPES};
+use super::words::{FUNCTIONS, LITERALS, OPERATORS, TABLES, TYPES};
 use crate::random::Random;
 
 /// Names of columns of any table, and of some that there are not.
@@ -48,7 +48,7 @@ pub fn expression(random: &mut Random, corpus: &Corpus, columns: &[&'static str]
 
 /// A query in an expression.
 fn subquery(random: &mut Random, one: &str, two: &str) -> String {
-    let table = random.text_of(super::sql::TABLES);
+    let table = random.text_of(TABLES);
     match random.below(3) {
         0 => format!("EXISTS (SELECT {one} FROM {table} WHERE {two})"),
         1 => format!("({one} = ANY(SELECT {two} FROM {table}))"),

@@ -3,31 +3,8 @@
 use super::corpus::Corpus;
 use super::expression::expression;
 use super::mutation::damaged_text;
-use super::words::{COPIES, STATEMENTS, TYPES};
+use super::words::{COPIES, STATEMENTS, TABLES, TYPES};
 use crate::random::Random;
-
-/// Tables: two of the fuzzer, some that cases make, some of catalogs.
-pub const TABLES: &[&str] = &[
-    "fuzz_a",
-    "fuzz_b",
-    "fuzz_a",
-    "fuzz_b",
-    "made_1",
-    "made_2",
-    "missing",
-    "pg_class",
-    "pg_attribute",
-    "pg_type",
-    "pg_index",
-    "pg_namespace",
-    "information_schema.columns",
-    "information_schema.tables",
-    "pg_settings",
-    "pg_cursors",
-    "pg_prepared_statements",
-    "fuzz_view",
-    "pg_temp.made_1",
-];
 
 /// What makes the tables of the fuzzer.
 pub const SET_UP: &[&str] = &[

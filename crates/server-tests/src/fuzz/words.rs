@@ -17,3 +17,26 @@ pub static FUNCTIONS: Words = LazyLock::new(|| include_str!("words/functions.txt
 pub static STATEMENTS: Words = LazyLock::new(|| include_str!("words/statements.txt").lines().collect());
 /// COPY of streams.
 pub static COPIES: Words = LazyLock::new(|| include_str!("words/copies.txt").lines().collect());
+
+/// Tables: two of the fuzzer, some that cases make, some of catalogs.
+pub const TABLES: &[&str] = &[
+    "fuzz_a",
+    "fuzz_b",
+    "fuzz_a",
+    "fuzz_b",
+    "made_1",
+    "made_2",
+    "missing",
+    "pg_class",
+    "pg_attribute",
+    "pg_type",
+    "pg_index",
+    "pg_namespace",
+    "information_schema.columns",
+    "information_schema.tables",
+    "pg_settings",
+    "pg_cursors",
+    "pg_prepared_statements",
+    "fuzz_view",
+    "pg_temp.made_1",
+];
