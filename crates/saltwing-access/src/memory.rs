@@ -69,7 +69,7 @@ impl Memory {
         taken
     }
 
-    /// The error of a statement that wants more bytes while so many are in use.
+    /// The error of a statement that wants `wanted` more bytes while `used` bytes are in use.
     pub fn exhausted(&self, wanted: usize, used: usize) -> TableError {
         TableError::OutOfMemory { wanted, used, limit: self.limit(), scope: self.scope() }
     }

@@ -35,7 +35,7 @@ impl Random {
         self.one_of(texts).copied().unwrap_or_default()
     }
 
-    /// True in one of so many cases.
+    /// True in one of `cases` calls, on average.
     pub fn one_in(&mut self, cases: i64) -> bool {
         self.below(cases) == 0
     }

@@ -169,7 +169,7 @@ impl ServerProcess {
     /// The time of processors that its process has used, in the system's ticks of 10 ms. `None` where the system does not tell.
     pub fn processor_ticks(&self) -> Option<u64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.serving.child.id())).ok()?;
-        // The name in brackets may have spaces; the fields behind it begin with the third.
+        // The name in brackets may have spaces. The fields after it begin with the third.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |index: usize| fields.get(index).and_then(|ticks| ticks.parse::<u64>().ok());
         Some(ticks(11)? + ticks(12)?)

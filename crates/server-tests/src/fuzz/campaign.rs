@@ -23,9 +23,9 @@ const CASES: usize = 120;
 const CLIENTS: usize = 6;
 /// Batches of each protocol without a limit of time.
 const BATCHES: u64 = 1;
-/// A server over a new database after so many batches.
+/// A server is started anew, over a new database, after this number of batches.
 const BATCHES_OF_A_SERVER: u64 = 40;
-/// After so many failures there is enough to do.
+/// A campaign ends after this number of failures.
 const FAILURES_MAX: usize = 20;
 /// The most characters of a case that a failure shows.
 const SHOWN_MAX: usize = 6000;

@@ -23,7 +23,7 @@ pub const TOKEN: &str = "@@@@@@@@@@@@@@@@";
 pub enum Step {
     /// Bytes, as they are.
     Send(Vec<u8>),
-    /// A pause of so many milliseconds.
+    /// The client waits for this number of milliseconds.
     Pause(u64),
     /// A request to cancel, with the session's own key, on a connection of its own.
     Cancel,

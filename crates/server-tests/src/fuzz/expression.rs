@@ -12,7 +12,7 @@ const COLUMNS: &[&str] = &[
 
 const PARTS: &[&str] = &["YEAR", "EPOCH", "DOW", "MICROSECOND", "nothing"];
 
-/// An expression with at most so many levels, mostly over these columns.
+/// An expression of at most `depth` levels. Most of its names are in `columns`.
 pub fn expression(random: &mut Random, corpus: &Corpus, columns: &[&'static str], depth: u32) -> String {
     if depth == 0 || random.one_in(5) {
         return leaf(random, columns);

@@ -20,7 +20,7 @@ pub fn double(tag: u32, value: f64) -> Vec<u8> {
     [varint(u64::from(tag) << 3 | 1), value.to_le_bytes().to_vec()].concat()
 }
 
-/// A message with itself in a field, so many times.
+/// A message that has itself in a field, nested to this depth.
 pub fn nested(tag: u32, innermost: &[u8], depth: usize) -> Vec<u8> {
     (0..depth).fold(innermost.to_vec(), |inner, _| bytes(tag, &inner))
 }
