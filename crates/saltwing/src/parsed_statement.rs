@@ -89,15 +89,20 @@ impl ParsedStatement {
     /// # Errors
     /// Errors of the query.
     pub(crate) fn rows_at_once(&self, session: &Session, params: &Params) -> Result<Option<RowsOutcome>, Error> {
-        if let Form::Template { template, literals, .. } = &self.form
-            && params.is_empty()
-        {
-            let template = self.session.shared_with(session, template);
-            if let Some(rows) = session.template_at_once(&template, literals) {
-                return Ok(Some(rows));
-            }
+        match self.template_at_once(session, params) {
+            Some(rows) => Ok(Some(rows)),
+            None => session.query_at_once(&self.statement(session)?, params),
         }
-        session.query_at_once(&self.statement(session)?, params)
+    }
+
+    /// As [`Session::template_at_once`]; `None` as well if the statement has no template.
+    pub(crate) fn template_at_once(&self, session: &Session, params: &Params) -> Option<RowsOutcome> {
+        match &self.form {
+            Form::Template { template, literals, .. } if params.is_empty() => {
+                session.template_at_once(&self.session.shared_with(session, template), literals)
+            }
+            Form::Statement(_) | Form::Template { .. } => None,
+        }
     }
 
     /// The statement for a session.

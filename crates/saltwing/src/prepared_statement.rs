@@ -50,9 +50,9 @@ impl Connection {
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run_parsed(&self, statement: &ParsedStatement, params: impl IntoParams) -> Result<Response, Error> {
         let (session, params) = (self.session(), params.into_params());
-        match statement.rows_at_once(session, &params)? {
+        match statement.template_at_once(session, &params) {
             Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
-            None => run_on_thread(session, statement.statement(session)?, params).await,
+            None => run_statement(session, statement.statement(session)?, params).await,
         }
     }
 
@@ -150,11 +150,7 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
-        let params = params.into_params();
-        match self.rows_at_once(&params)? {
-            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
-            None => self.call(params, blocking::Statement::run).await?.pooled(self.session().shared()),
-        }
+        run_statement(self.session(), self.blocking.prepared.for_session(self.session()), params.into_params()).await
     }
 
     /// Runs the statement for its rows, as Arrow batches.
@@ -174,12 +170,8 @@ impl Statement {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run_on(&self, connection: &Connection, params: impl IntoParams) -> Result<Response, Error> {
-        let (session, params) = (connection.session(), params.into_params());
-        let statement = self.blocking.prepared.for_session(session);
-        match session.query_at_once(&statement, &params)? {
-            Some(rows) => Ok(Response::Rows(ArrowRows::new(rows))),
-            None => run_on_thread(session, statement, params).await,
-        }
+        let session = connection.session();
+        run_statement(session, self.blocking.prepared.for_session(session), params.into_params()).await
     }
 
     fn session(&self) -> &Session {
@@ -239,12 +231,11 @@ impl Statement {
     }
 }
 
-/// Runs a statement on a thread of the library.
-pub(crate) async fn run_on_thread(
-    session: &Session,
-    statement: Arc<CachedStatement>,
-    params: Params,
-) -> Result<Response, Error> {
+/// Runs a statement: on the caller's thread if it is a query that reads little, and otherwise on a thread of the library.
+async fn run_statement(session: &Session, statement: Arc<CachedStatement>, params: Params) -> Result<Response, Error> {
+    if let Some(rows) = session.query_at_once(&statement, &params)? {
+        return Ok(Response::Rows(ArrowRows::new(rows)));
+    }
     let run = move |connection: &blocking::Connection| {
         connection.session.run_parsed(&statement, params).and_then(Response::try_from)
     };
