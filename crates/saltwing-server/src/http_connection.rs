@@ -12,14 +12,13 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use saltwing_sessions::Protocol;
+use saltwing_sessions::{Protocol, SendLimit};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::listener::{Accepted, Stage, StageWatch};
-use crate::send_limit::SendLimit;
 
 /// How long the handshake of TLS may take.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);

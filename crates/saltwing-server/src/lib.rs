@@ -46,7 +46,6 @@ mod recorder;
 mod request_body;
 mod request_origin;
 mod running;
-mod send_limit;
 mod server;
 mod signals;
 

@@ -16,6 +16,7 @@
 //! | `login` | users and protocols of sessions |
 //! | `failed_logins` | how long a client waits that has guessed passwords |
 //! | `refusal` | why a connection gets no session |
+//! | `send_limit` | how long a client may read nothing of its answer |
 //! | `phase` | how far the end of the process is |
 //! | `sweep` | the task that ends what clients have left |
 //!
@@ -33,6 +34,7 @@ mod login;
 mod phase;
 mod refusal;
 mod registry;
+mod send_limit;
 mod session;
 mod session_info;
 mod sessions;
@@ -45,6 +47,7 @@ pub use limits::Limits;
 pub use login::{Login, Protocol};
 pub use phase::Phase;
 pub use refusal::Refusal;
+pub use send_limit::SendLimit;
 pub use session::Session;
 pub use session_info::{SessionInfo, StatementInfo};
 pub use sessions::Sessions;

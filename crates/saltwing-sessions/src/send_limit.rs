@@ -1,4 +1,4 @@
-//! A limit on the time for which a client may take nothing of what waits for it.
+//! A limit on the time for which a client may read nothing of its answer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection whose writes end with an error of the kind `TimedOut` if the client takes no byte for this time.
-pub(crate) struct SendLimit<S> {
+/// A connection whose writes fail with an error of the kind `TimedOut` if the client reads no byte for a time.
+pub struct SendLimit<S> {
     stream: S,
     limit: Option<Duration>,
     /// Runs while a write waits.
@@ -18,11 +18,21 @@ pub(crate) struct SendLimit<S> {
 
 impl<S> SendLimit<S> {
     /// `None` is no limit.
-    pub(crate) fn new(stream: S, limit: Option<Duration>) -> Self {
+    pub fn new(stream: S, limit: Option<Duration>) -> Self {
         Self { stream, limit, waiting: None }
     }
 
-    /// What a write came to, or the end of the time.
+    /// The connection.
+    pub fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
+    /// The connection, without a limit.
+    pub fn into_inner(self) -> S {
+        self.stream
+    }
+
+    /// The result of a write, or the error if the time is over.
     fn within<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         match (written, self.limit) {
             (Poll::Pending, Some(limit)) => {
@@ -117,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_nothing_is_not_waited_for_longer_than_the_limit() {
+    fn a_write_to_a_client_that_reads_nothing_fails_after_the_limit() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let limit = Duration::from_millis(20);

@@ -1,6 +1,7 @@
 //! Serves a session: its messages in turn, up to its end.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,8 +66,10 @@ pub(crate) async fn serve(sessions: &Sessions, catalog: Arc<PgCatalog>, logged_i
         }
     };
     let farewell = end.farewell();
-    if let SessionEnd::Wire(stalled @ WireFailure::Stalled(_)) = &end {
-        tracing::warn!(target: "saltwing::postgres", session = this.session.id(), "{stalled}: the connection ends");
+    if let SessionEnd::Wire(WireFailure::Io(error)) = &end
+        && error.kind() == ErrorKind::TimedOut
+    {
+        tracing::warn!(target: "saltwing::postgres", session = this.session.id(), %error, "the connection ends");
     }
     tracing::debug!(target: "saltwing::postgres", session = this.session.id(), ?end, "session ends");
     this.part(farewell).await;

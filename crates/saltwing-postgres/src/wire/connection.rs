@@ -4,11 +4,12 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use pgwire::error::PgWireError;
 use pgwire::messages::PgWireBackendMessage;
+use saltwing_sessions::SendLimit;
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_util::io::poll_read_buf;
 
@@ -38,9 +39,6 @@ pub(crate) enum WireFailure {
     /// A message after which no later one can be found.
     #[error(transparent)]
     Malformed(#[from] MalformedMessage),
-    /// The client reads nothing of what waits for it.
-    #[error("the client has read nothing for {0:?}")]
-    Stalled(Duration),
     /// A message of the server that cannot be encoded.
     #[error("a message of the server: {0}")]
     Encode(#[from] PgWireError),
@@ -52,7 +50,7 @@ pub(crate) type Received = (u8, Result<Frontend, MalformedMessage>);
 /// The connection to one client.
 pub(crate) struct Wire {
     /// `None` after a handshake that failed.
-    transport: Option<Transport>,
+    transport: Option<SendLimit<Transport>>,
     input: BytesMut,
     output: BytesMut,
     message_bytes_max: usize,
@@ -61,13 +59,14 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn new(transport: Transport, message_bytes_max: usize, send_timeout: Option<Duration>) -> Self {
-        let (transport, input, output) = (Some(transport), BytesMut::new(), BytesMut::new());
+        let transport = Some(SendLimit::new(transport, send_timeout));
+        let (input, output) = (BytesMut::new(), BytesMut::new());
         Self { transport, input, output, message_bytes_max, send_timeout }
     }
 
     /// Whether the connection is encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
-        matches!(self.transport, Some(Transport::Tls(_)))
+        self.transport.as_ref().is_some_and(|transport| matches!(transport.get_ref(), Transport::Tls(_)))
     }
 
     /// Encrypts the connection. Bytes that the client sent too early are refused: somebody between may have put them there.
@@ -82,7 +81,8 @@ impl Wire {
             return Err(MalformedMessage::TooMuch.into());
         }
         let plain = self.transport.take().ok_or(WireFailure::Gone)?;
-        self.transport = handshake(plain).await;
+        let encrypted = handshake(plain.into_inner()).await;
+        self.transport = encrypted.map(|transport| SendLimit::new(transport, self.send_timeout));
         if self.transport.is_some() { Ok(()) } else { Err(WireFailure::Gone) }
     }
 
@@ -175,9 +175,8 @@ impl Wire {
     /// Sends the output. Meanwhile it reads ahead, so that a client that writes and reads in turn is not stuck, and notices if the client goes.
     ///
     /// # Errors
-    /// [`WireFailure::Gone`], [`WireFailure::Io`], [`WireFailure::Stalled`].
+    /// [`WireFailure::Gone`]; [`WireFailure::Io`], of the kind `TimedOut` if the client reads nothing for as long as the limit allows.
     pub(crate) async fn flush(&mut self) -> Result<(), WireFailure> {
-        let (mut left, mut read_at) = (self.output.len(), Instant::now());
         loop {
             tokio::select! {
                 biased;
@@ -187,11 +186,6 @@ impl Wire {
             }
             if self.is_closed() {
                 return Err(WireFailure::Gone);
-            }
-            match self.send_timeout {
-                _ if self.output.len() < left => (left, read_at) = (self.output.len(), Instant::now()),
-                Some(limit) if read_at.elapsed() >= limit => return Err(WireFailure::Stalled(limit)),
-                _ => {}
             }
         }
     }
@@ -258,7 +252,7 @@ impl Wire {
     }
 
     fn is_closed(&self) -> bool {
-        self.transport.as_ref().is_none_or(Transport::is_closed)
+        self.transport.as_ref().is_none_or(|transport| transport.get_ref().is_closed())
     }
 
     /// Closes the connection, after what was sent.
