@@ -9,6 +9,7 @@
 //! | `login` | TLS, the version of the protocol, SCRAM, cancellation requests |
 //! | `session` | the simple and the extended protocol, portals and cursors, transactions, COPY |
 //! | `session_statement`, `settings` | statements that the session answers itself, and the parameters of PostgreSQL |
+//! | `tokens` | the words of such statements and of COPY |
 //! | `copy` | COPY statements, and the formats of their rows |
 //! | `values` | types and values in their text and binary forms |
 //! | `error_fields`, `messages` | errors and other messages of the server |
@@ -32,6 +33,7 @@ mod session;
 mod session_statement;
 mod settings;
 mod tls;
+mod tokens;
 mod values;
 mod wire;
 

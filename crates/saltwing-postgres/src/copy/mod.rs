@@ -10,7 +10,6 @@
 //! | `statement` | a COPY of a stream, as it was written |
 //! | `options`, `option_rules` | its options, in the new and the old form, and what they mean together |
 //! | `format` | the format that the options choose |
-//! | `tokens` | the words of the statement |
 //! | `lines` | the lines of the formats `text` and `csv` |
 //! | `text_format`, `csv_format`, `binary_format` | the fields of a row |
 //! | `fields` | the fields of one row, in a buffer that is used again |
@@ -40,7 +39,6 @@ mod row_tests;
 mod row_writer;
 mod statement;
 mod text_format;
-mod tokens;
 
 pub(crate) use byte_pipe::{PipeReader, PipeWriter, byte_pipe};
 pub(crate) use row_reader::{NextRow, ReadColumn, RowReader};

@@ -6,8 +6,9 @@ use saltwing::syntax::Lexeme;
 
 use super::format::{CopyFormat, Forced, Header};
 use super::option_rules::{Direction, Options};
-use super::tokens::Tokens;
 use crate::messages::error;
+use crate::settings::shortened;
+use crate::tokens::{TokenError, Tokens};
 
 /// The formats of the library that PostgreSQL does not have.
 const LIBRARY_FORMATS: [&str; 9] =
@@ -41,7 +42,7 @@ pub(super) fn options(
 }
 
 /// Whether a COPY that the library reads or writes has bytes that are no text.
-pub(super) fn is_binary_in_library(tokens: &Tokens<'_>) -> bool {
+pub(super) fn is_binary_in_library(tokens: &mut Tokens<'_>) -> bool {
     let is_compressed = (0..).map_while(|ahead| tokens.peek(ahead)).any(|(kind, word)| {
         kind == Lexeme::Word && ["gzip", "gz", "zstd", "zst"].contains(&word.to_ascii_lowercase().as_str())
     });
@@ -49,7 +50,7 @@ pub(super) fn is_binary_in_library(tokens: &Tokens<'_>) -> bool {
 }
 
 /// The format of the library that the options name.
-fn library_format(tokens: &Tokens<'_>) -> Option<String> {
+fn library_format(tokens: &mut Tokens<'_>) -> Option<String> {
     let mut ahead = 0;
     while let Some((kind, word)) = tokens.peek(ahead) {
         ahead += 1;
@@ -76,7 +77,7 @@ fn read(tokens: &mut Tokens<'_>) -> Result<Options, Box<ErrorInfo>> {
         while !tokens.eat_symbol(")") {
             option(tokens, &mut options)?;
             if !tokens.eat_symbol(",") && !tokens.at_symbol(")") {
-                return Err(tokens.unexpected());
+                return Err(unexpected(tokens));
             }
         }
     }
@@ -88,14 +89,17 @@ fn read(tokens: &mut Tokens<'_>) -> Result<Options, Box<ErrorInfo>> {
 }
 
 fn option(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<ErrorInfo>> {
-    let Some(word) = tokens.word() else { return Err(tokens.unexpected()) };
+    let word = match tokens.peek(0) {
+        Some((Lexeme::Word, word)) => word.to_ascii_uppercase(),
+        _ => return Err(unexpected(tokens)),
+    };
     if word == "WHERE" {
         return Err(error("0A000", "COPY .. WHERE is not supported"));
     }
     if ["USING", "FORCE", "ON"].contains(&word.as_str()) {
         return option_of_words(tokens, options);
     }
-    let unknown = tokens.unexpected();
+    let unknown = unexpected(tokens);
     tokens.skip();
     tokens.eat_symbol("=");
     match word.as_str() {
@@ -148,7 +152,7 @@ fn option_of_words(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(),
     } else if tokens.eat(&["ON", "ERROR"]) {
         on_error(tokens, options)
     } else {
-        Err(tokens.unexpected())
+        Err(unexpected(tokens))
     }
 }
 
@@ -161,9 +165,9 @@ fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), Box<ErrorInfo>> {
 
 fn string(tokens: &mut Tokens<'_>) -> Result<String, Box<ErrorInfo>> {
     tokens.eat(&["AS"]);
-    match tokens.eat_string()? {
-        Some(string) => Ok(string),
-        None => Err(tokens.unexpected()),
+    match tokens.eat_string().map_err(|failed| error(TokenError::SQLSTATE, failed.to_string()))? {
+        Some(string) => Ok(string.text),
+        None => Err(unexpected(tokens)),
     }
 }
 
@@ -205,20 +209,20 @@ fn columns(tokens: &mut Tokens<'_>) -> Result<Forced, Box<ErrorInfo>> {
     loop {
         match tokens.eat_name() {
             Some(name) => names.push(name),
-            None => return Err(tokens.unexpected()),
+            None => return Err(unexpected(tokens)),
         }
         if !tokens.eat_symbol(",") {
             break;
         }
     }
     if in_brackets && !tokens.eat_symbol(")") {
-        return Err(tokens.unexpected());
+        return Err(unexpected(tokens));
     }
     Ok(Forced::Columns(names))
 }
 
 fn on_conflict(tokens: &mut Tokens<'_>) -> Result<OnConflict, Box<ErrorInfo>> {
-    let unknown = tokens.unexpected();
+    let unknown = unexpected(tokens);
     match word_or_string(tokens)?.to_ascii_uppercase().as_str() {
         "REPLACE" => Ok(OnConflict::Replace),
         "ERROR" => Ok(OnConflict::Error),
@@ -228,7 +232,7 @@ fn on_conflict(tokens: &mut Tokens<'_>) -> Result<OnConflict, Box<ErrorInfo>> {
 }
 
 fn on_error(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<ErrorInfo>> {
-    let unknown = tokens.unexpected();
+    let unknown = unexpected(tokens);
     let skips = match word_or_string(tokens)?.to_ascii_uppercase().as_str() {
         "ABORT" | "STOP" => false,
         "SKIP" | "IGNORE" => true,
@@ -238,4 +242,13 @@ fn on_error(tokens: &mut Tokens<'_>, options: &mut Options) -> Result<(), Box<Er
         options.of_library = Some("ON_ERROR SKIP".to_owned());
     }
     set(&mut options.on_error, skips)
+}
+
+/// The error of the next word, in whose place something else must stand, in PostgreSQL's words.
+pub(super) fn unexpected(tokens: &mut Tokens<'_>) -> Box<ErrorInfo> {
+    let text = match tokens.peek(0) {
+        None => "syntax error at end of input".to_owned(),
+        Some((_, found)) => format!("syntax error at or near \"{}\"", shortened(found)),
+    };
+    error(TokenError::SQLSTATE, text)
 }

@@ -13,9 +13,9 @@ use saltwing::{Dialect, OnConflict};
 
 use super::format::CopyFormat;
 use super::option_rules::Direction;
-use super::options::{is_binary_in_library, options};
-use super::tokens::Tokens;
+use super::options::{is_binary_in_library, options, unexpected};
 use crate::messages::error;
+use crate::tokens::Tokens;
 
 /// A COPY FROM STDIN or TO STDOUT.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,10 @@ impl CopyStatement {
     /// # Errors
     /// A COPY of a stream whose options PostgreSQL refuses, or that has more after them.
     pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<(Self, CopyStream)>, Box<ErrorInfo>> {
-        let Some(mut tokens) = Tokens::after("COPY", text, dialect) else { return Ok(None) };
+        let mut tokens = Tokens::new(text, dialect);
+        if !tokens.eat(&["COPY"]) {
+            return Ok(None);
+        }
         // PostgreSQL's oldest form, unless a table has this name.
         let is_name = tokens.at(&["BINARY", "FROM"])
             || tokens.at(&["BINARY", "TO"])
@@ -122,7 +125,7 @@ impl CopyStatement {
         let format = if is_binary { as_binary(&format)? } else { format };
         while tokens.eat_symbol(";") {}
         if tokens.peek(0).is_some() {
-            return Err(tokens.unexpected());
+            return Err(unexpected(&mut tokens));
         }
         let kind = match (direction, source) {
             (Direction::From, CopySource::Table(table)) => CopyKind::From(CopyFrom { table, format, on_conflict }),
@@ -141,7 +144,8 @@ impl CopyStatement {
 
 /// Whether the rows of a COPY that the library reads or writes are bytes that are no text.
 pub(crate) fn has_binary_rows(text: &str, dialect: Dialect) -> bool {
-    Tokens::after("COPY", text, dialect).is_some_and(|tokens| is_binary_in_library(&tokens))
+    let mut tokens = Tokens::new(text, dialect);
+    tokens.eat(&["COPY"]) && is_binary_in_library(&mut tokens)
 }
 
 /// The binary format in place of the default one.

@@ -6,7 +6,7 @@ use pgwire::error::ErrorInfo;
 use saltwing::Error;
 
 use crate::error_fields::{error_info, position_in};
-use crate::session_statement::Body;
+use crate::tokens::Body;
 
 /// A statement of a client's message.
 #[derive(Clone, Debug)]

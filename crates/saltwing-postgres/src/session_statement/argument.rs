@@ -5,8 +5,8 @@ use saltwing::{Decimal, ErrorCode, SqlType, Value, text};
 
 use super::error::SessionSyntaxError;
 use super::statement::{Argument, ArgumentKind};
-use super::tokens::Tokens;
 use super::type_name;
+use crate::tokens::{TokenError, Tokens};
 
 /// The most casts and brackets of one argument. Each cast reads and writes the text of the value.
 const CASTS_MAX: usize = 32;
@@ -76,13 +76,12 @@ fn literal(tokens: &mut Tokens<'_>) -> Result<Argument, SessionSyntaxError> {
         Some((Lexeme::Hex, written)) => {
             tokens.skip();
             let digits = written.get(2..written.len().saturating_sub(1)).and_then(text::unhex);
-            let bad =
-                SessionSyntaxError::BadToken { reason: "X'..' takes two hexadecimal digits for each byte", position };
+            let bad = TokenError::Malformed { reason: "X'..' takes two hexadecimal digits for each byte", position };
             Ok(argument(Value::Bytes(digits.ok_or(bad)?), ArgumentKind::Typed(SqlType::Varbinary)))
         }
         Some((Lexeme::Word, _)) => typed_string(tokens),
         Some((Lexeme::Parameter, _)) => Err(not_a_literal(position)),
-        _ => Err(tokens.expected("a literal")),
+        _ => Err(tokens.expected("a literal").into()),
     }
 }
 
@@ -119,7 +118,7 @@ fn number(tokens: &mut Tokens<'_>) -> Result<Value, SessionSyntaxError> {
     if !is_negative {
         tokens.eat_symbol("+");
     }
-    let Some(digits) = tokens.eat_number() else { return Err(tokens.expected("a number")) };
+    let Some(digits) = tokens.eat_number() else { return Err(tokens.expected("a number").into()) };
     let signed = format!("{}{digits}", if is_negative { "-" } else { "" });
     if let Ok(value) = signed.parse::<i64>() {
         return Ok(Value::Int(value));

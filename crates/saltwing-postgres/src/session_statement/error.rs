@@ -2,27 +2,14 @@
 
 use saltwing::ErrorCode;
 
+use crate::tokens::TokenError;
+
 /// Why a statement of the session cannot be read. Each error has a SQLSTATE and a place in the statement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SessionSyntaxError {
-    /// The text goes on otherwise than the statement can.
-    #[error("expected {expected}, found {found}")]
-    Expected {
-        /// The words or values that may stand there.
-        expected: String,
-        /// The text that stands there.
-        found: String,
-        /// Its place.
-        position: usize,
-    },
-    /// A malformed string, name or number.
-    #[error("{reason}")]
-    BadToken {
-        /// What is wrong with it.
-        reason: &'static str,
-        /// Its place.
-        position: usize,
-    },
+    /// A word that cannot be read, or does not belong there.
+    #[error(transparent)]
+    Token(#[from] TokenError),
     /// PostgreSQL has the statement, and Saltwing does not.
     #[error("{statement} is not supported: {reason}")]
     NotSupported {
@@ -77,7 +64,7 @@ impl SessionSyntaxError {
     /// The SQLSTATE, which is PostgreSQL's for the same.
     pub(crate) fn sqlstate(&self) -> &'static str {
         match self {
-            Self::Expected { .. } | Self::BadToken { .. } => "42601",
+            Self::Token(_) => TokenError::SQLSTATE,
             Self::NotSupported { .. } => "0A000",
             Self::ForwardOnly { .. } => "55000",
             Self::NoSuchType { .. } => "42704",
@@ -91,20 +78,15 @@ impl SessionSyntaxError {
         match self {
             Self::NotSupported { help, .. } => *help,
             Self::ForwardOnly { .. } => Some("declare the cursor again, or order its query the other way"),
-            Self::Expected { .. }
-            | Self::BadToken { .. }
-            | Self::NoSuchType { .. }
-            | Self::BadArgument { .. }
-            | Self::TooMany { .. } => None,
+            Self::Token(_) | Self::NoSuchType { .. } | Self::BadArgument { .. } | Self::TooMany { .. } => None,
         }
     }
 
     /// The place in the statement, in characters from 1.
     pub(crate) fn position(&self) -> usize {
         match self {
-            Self::Expected { position, .. }
-            | Self::BadToken { position, .. }
-            | Self::NotSupported { position, .. }
+            Self::Token(error) => error.position(),
+            Self::NotSupported { position, .. }
             | Self::ForwardOnly { position, .. }
             | Self::NoSuchType { position, .. }
             | Self::BadArgument { position, .. }

@@ -24,13 +24,11 @@
 mod argument;
 mod error;
 mod prepared;
-mod quoted;
 mod setting;
 mod sql_cursor;
 mod statement;
 #[cfg(test)]
 mod tests;
-mod tokens;
 mod transaction;
 mod type_name;
 
@@ -39,11 +37,11 @@ use saltwing::syntax::Lexeme;
 
 pub(crate) use error::SessionSyntaxError;
 pub(crate) use statement::{
-    Argument, ArgumentKind, Body, Declare, Discard, Execute, Fetch, Prepare, SessionStatement, Target,
+    Argument, ArgumentKind, Declare, Discard, Execute, Fetch, Prepare, SessionStatement, Target,
 };
 pub(crate) use transaction::{SavepointStatement, savepoint};
 
-use tokens::Tokens;
+use crate::tokens::Tokens;
 
 /// The letters of the longest first word.
 const VERB_LETTERS_MAX: usize = 10;

@@ -3,9 +3,9 @@
 use super::argument;
 use super::error::SessionSyntaxError;
 use super::statement::{Execute, Prepare, SessionStatement, Target};
-use super::tokens::Tokens;
 use super::transaction::no_two_phases;
 use super::type_name;
+use crate::tokens::Tokens;
 
 type Parsed = Result<Option<SessionStatement>, SessionSyntaxError>;
 
@@ -67,7 +67,7 @@ fn list<'a, T>(
             return Ok(elements);
         }
         if !tokens.eat_symbol(",") {
-            return Err(tokens.expected("\",\" or \")\""));
+            return Err(tokens.expected("\",\" or \")\"").into());
         }
     }
 }

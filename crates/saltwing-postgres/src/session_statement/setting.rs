@@ -4,9 +4,9 @@ use saltwing::syntax::Lexeme;
 
 use super::error::SessionSyntaxError;
 use super::statement::{Discard, SessionStatement};
-use super::tokens::Tokens;
 use super::transaction;
 use crate::settings::{NewValue, TextAt, is_library_setting};
+use crate::tokens::Tokens;
 
 type Parsed = Result<Option<SessionStatement>, SessionSyntaxError>;
 
@@ -71,7 +71,7 @@ pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed {
         return Ok(scope.map(|scope| SessionStatement::OfTheLibrary { sql: blanked(tokens.sql(), scope), tag: "SET" }));
     }
     if !tokens.eat_symbol("=") && !tokens.eat(&["TO"]) {
-        return Err(tokens.expected("= or TO"));
+        return Err(tokens.expected("= or TO").into());
     }
     let value = values(tokens)?;
     Ok(Some(SessionStatement::Set { name, value, is_local }))
@@ -175,7 +175,7 @@ fn zone(tokens: &mut Tokens<'_>) -> Result<NewValue, SessionSyntaxError> {
         return Ok(NewValue::Default);
     }
     if tokens.eat(&["INTERVAL"]) {
-        let Some(distance) = tokens.eat_string()? else { return Err(tokens.expected("a string")) };
+        let Some(distance) = tokens.eat_string()? else { return Err(tokens.expected("a string").into()) };
         if tokens.eat(&["HOUR"]) && tokens.eat(&["TO"]) {
             tokens.expect(&["MINUTE"])?;
         }
@@ -219,8 +219,8 @@ fn value(tokens: &mut Tokens<'_>) -> Result<TextAt, SessionSyntaxError> {
     let is_signed = is_negative || tokens.eat_symbol("+");
     match tokens.eat_number() {
         Some(number) => Ok(TextAt { text: format!("{}{number}", if is_negative { "-" } else { "" }), position }),
-        None if is_signed => Err(tokens.expected("a number")),
-        None => tokens.name(EXPECTED),
+        None if is_signed => Err(tokens.expected("a number").into()),
+        None => Ok(tokens.name(EXPECTED)?),
     }
 }
 
@@ -276,7 +276,7 @@ pub(super) fn discard(tokens: &mut Tokens<'_>) -> Parsed {
     ];
     match kinds.into_iter().find(|(word, _)| tokens.eat(&[word])) {
         Some((_, discard)) => Ok(Some(SessionStatement::Discard(discard))),
-        None => Err(tokens.expected("ALL, PLANS, SEQUENCES or TEMP")),
+        None => Err(tokens.expected("ALL, PLANS, SEQUENCES or TEMP").into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::SessionSyntaxError;
 use super::statement::{Declare, Fetch, SessionStatement, Target};
-use super::tokens::Tokens;
+use crate::tokens::{TokenError, Tokens};
 
 type Parsed = Result<Option<SessionStatement>, SessionSyntaxError>;
 
@@ -25,7 +25,7 @@ pub(super) fn declare(tokens: &mut Tokens<'_>) -> Parsed {
                 position,
             });
         } else if !tokens.eat(&["NO", "SCROLL"]) && !tokens.eat(&["INSENSITIVE"]) && !tokens.eat(&["ASENSITIVE"]) {
-            return Err(tokens.expected("CURSOR"));
+            return Err(tokens.expected("CURSOR").into());
         }
     }
     let position = tokens.position();
@@ -105,7 +105,7 @@ fn direction(tokens: &mut Tokens<'_>) -> Result<Option<u64>, SessionSyntaxError>
             }
             Ok(rows) => Ok(Some(rows)),
             Err(_) => {
-                Err(SessionSyntaxError::BadToken { reason: "a number of rows is a whole number below 2^64", position })
+                Err(TokenError::Malformed { reason: "a number of rows is a whole number below 2^64", position }.into())
             }
         },
     }

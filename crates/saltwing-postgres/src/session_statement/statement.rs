@@ -3,6 +3,7 @@
 use saltwing::{SqlType, Value};
 
 use crate::settings::{NewValue, TextAt, TransactionModes};
+use crate::tokens::Body;
 
 /// A statement that the session answers itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,15 +102,6 @@ pub(crate) struct Declare {
     pub(crate) is_binary: bool,
     /// The query.
     pub(crate) query: Body,
-}
-
-/// A statement that is a part of another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body {
-    /// Its text, as it was written.
-    pub(crate) sql: String,
-    /// The characters before it. An error at a position of the part is at the sum of both.
-    pub(crate) offset: usize,
 }
 
 /// `FETCH`, `MOVE`.

@@ -5,8 +5,8 @@ use saltwing::syntax::Lexeme;
 
 use super::error::SessionSyntaxError;
 use super::statement::SessionStatement;
-use super::tokens::Tokens;
 use crate::settings::{IsolationLevel, TransactionModes};
+use crate::tokens::Tokens;
 
 type Parsed = Result<Option<SessionStatement>, SessionSyntaxError>;
 
@@ -45,7 +45,7 @@ pub(super) fn modes(tokens: &mut Tokens<'_>) -> Result<TransactionModes, Session
         } else if tokens.eat(&["ISOLATION", "LEVEL"]) {
             modes.isolation = Some(isolation_level(tokens)?);
         } else {
-            return Err(tokens.expected("ISOLATION LEVEL, READ ONLY, READ WRITE or DEFERRABLE"));
+            return Err(tokens.expected("ISOLATION LEVEL, READ ONLY, READ WRITE or DEFERRABLE").into());
         }
         if !tokens.eat_symbol(",") && tokens.is_at_end() {
             return Ok(modes);
@@ -73,7 +73,7 @@ fn isolation_level(tokens: &mut Tokens<'_>) -> Result<IsolationLevel, SessionSyn
             position,
         });
     }
-    Err(tokens.expected("READ UNCOMMITTED, READ COMMITTED or REPEATABLE READ"))
+    Err(tokens.expected("READ UNCOMMITTED, READ COMMITTED or REPEATABLE READ").into())
 }
 
 /// `COMMIT`, `END`.

@@ -4,8 +4,8 @@ use saltwing::SqlType;
 use saltwing::syntax::Lexeme;
 
 use super::error::SessionSyntaxError;
-use super::tokens::Tokens;
 use crate::settings::shortened;
+use crate::tokens::{TokenError, Tokens};
 
 /// The type of a name, with its length and its brackets; `None` is `unknown`, which PREPARE infers.
 ///
@@ -57,8 +57,8 @@ fn lengths(tokens: &mut Tokens<'_>) -> Result<Vec<u32>, SessionSyntaxError> {
     tokens.skip();
     loop {
         let position = tokens.position();
-        let Some(number) = tokens.eat_number() else { return Err(tokens.expected("a number")) };
-        let bad = |_| SessionSyntaxError::BadToken { reason: "the length of a type is a whole number", position };
+        let Some(number) = tokens.eat_number() else { return Err(tokens.expected("a number").into()) };
+        let bad = |_| TokenError::Malformed { reason: "the length of a type is a whole number", position };
         lengths.push(number.parse().map_err(bad)?);
         match tokens.eat_symbol(",") {
             true if lengths.len() < 2 => {}

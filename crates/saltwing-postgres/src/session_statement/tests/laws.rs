@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::session_statement::tokens::BYTES_COUNTED;
+use crate::tokens::{BYTES_COUNTED, Body};
 
 /// The pieces that statements of a session are made of, and others.
 const PIECES: &str = "SET SHOW RESET DISCARD BEGIN START COMMIT END ROLLBACK ABORT DECLARE FETCH MOVE CLOSE PREPARE EXECUTE DEALLOCATE \

@@ -1,6 +1,7 @@
 //! PREPARE, EXECUTE and DEALLOCATE.
 
 use super::*;
+use crate::tokens::Body;
 
 #[test]
 fn prepare_keeps_the_statement() {
