@@ -117,12 +117,8 @@ impl PostgresSession {
             let decoded = decode(value.as_deref(), format, parameter.oid, parameter.ty);
             values.push(decoded.map_err(|error| value_error_info(&error))?);
         }
-        let columns = match &prepared.kind {
-            PreparedKind::Library { columns: Some(columns), .. } => {
-                Some(Prepared::in_formats(columns, &bind.result_formats)?)
-            }
-            _ => None,
-        };
+        let columns =
+            prepared.columns().map(|columns| Prepared::in_formats(columns, &bind.result_formats)).transpose()?;
         let (format_codes, state) = (bind.result_formats, PortalState::Bound);
         let value_bytes = bind.values.iter().flatten().map(|value| value.len()).sum();
         self.add_portal(bind.portal, Portal { prepared, values, value_bytes, format_codes, columns, state })?;
@@ -194,9 +190,8 @@ impl PostgresSession {
     /// The columns of a statement in text form; `None` if it gives no rows.
     pub(super) fn columns_of(&self, prepared: &Prepared) -> Result<Option<ColumnForms>, Failure> {
         match &prepared.kind {
-            PreparedKind::Empty | PreparedKind::Copy(..) | PreparedKind::Cursor(..) => Ok(None),
             PreparedKind::Own(own) => self.own_columns(own),
-            PreparedKind::Library { columns, .. } => Ok(columns.clone()),
+            _ => Ok(prepared.columns().cloned()),
         }
     }
 

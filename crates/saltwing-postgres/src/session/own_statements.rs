@@ -76,7 +76,7 @@ impl PostgresSession {
             }
             SessionStatement::ShowAll => Ok(Some(text_columns(&SHOW_ALL_COLUMNS))),
             SessionStatement::Fetch(fetch) => self.cursor_columns(&fetch.name.text).map(Some),
-            SessionStatement::Execute(execute) => self.columns_of(&*self.statement(&execute.name.text)?),
+            SessionStatement::Execute(execute) => Ok(self.statement(&execute.name.text)?.columns().cloned()),
             _ => Ok(None),
         }
     }
@@ -238,12 +238,7 @@ impl PostgresSession {
         let types: Vec<u32> = prepare.types.iter().map(|ty| ty.map_or(0, |ty| WireType::of(ty).oid)).collect();
         let body = statement.part(&prepare.statement);
         let prepared = self.prepare(&body, &types).await?;
-        let own = match &prepared.kind {
-            PreparedKind::Own(own) => Some(own.tag()),
-            PreparedKind::Cursor(..) => Some("DECLARE CURSOR"),
-            _ => None,
-        };
-        if let Some(tag) = own {
+        if let Some(tag) = prepared.own_tag() {
             return Err(error("42601", format!("{tag} cannot be prepared by PREPARE")).into());
         }
         self.statements.insert(name.clone(), std::sync::Arc::new(prepared));
@@ -273,9 +268,10 @@ impl PostgresSession {
             .collect::<Result<_, Box<ErrorInfo>>>()?;
         match &prepared.kind {
             PreparedKind::Copy(copy, stream) => self.run_copy(&prepared.statement, copy, *stream).await,
-            PreparedKind::Empty | PreparedKind::Own(_) | PreparedKind::Cursor(..) => {
-                Ok(self.wire.put(&complete("EXECUTE"))?)
-            }
+            PreparedKind::Empty => Ok(self.wire.put(&complete("EXECUTE"))?),
+            // Parse prepares what PREPARE does not: also an EXECUTE, which may name itself.
+            PreparedKind::Own(own) => Err(not_executable(own.tag())),
+            PreparedKind::Cursor(..) => Err(not_executable("DECLARE CURSOR")),
             PreparedKind::Library { columns, .. } => match self.start_portal(&prepared, values).await? {
                 Outcome::Rows(open) => self.send_result(open, columns.clone(), form).await,
                 Outcome::Done { tag, notices } => {
@@ -285,6 +281,10 @@ impl PostgresSession {
             },
         }
     }
+}
+
+fn not_executable(tag: &str) -> Failure {
+    error("0A000", format!("EXECUTE cannot run a prepared {tag}")).into()
 }
 
 const SHOW_ALL_COLUMNS: [&str; 3] = ["name", "setting", "description"];

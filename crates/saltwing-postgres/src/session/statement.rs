@@ -118,6 +118,23 @@ pub(super) enum PreparedKind {
 }
 
 impl Prepared {
+    /// The name of a statement that the session answers itself.
+    pub(super) fn own_tag(&self) -> Option<&'static str> {
+        match &self.kind {
+            PreparedKind::Own(own) => Some(own.tag()),
+            PreparedKind::Cursor(..) => Some("DECLARE CURSOR"),
+            PreparedKind::Empty | PreparedKind::Copy(..) | PreparedKind::Library { .. } => None,
+        }
+    }
+
+    /// The columns that a run of the library gives, in text form, as far as they are known.
+    pub(super) fn columns(&self) -> Option<&ColumnForms> {
+        match &self.kind {
+            PreparedKind::Library { columns, .. } => columns.as_ref(),
+            PreparedKind::Empty | PreparedKind::Copy(..) | PreparedKind::Own(_) | PreparedKind::Cursor(..) => None,
+        }
+    }
+
     /// The parameters of a statement, of which the client has stated the types `stated`.
     ///
     /// # Errors

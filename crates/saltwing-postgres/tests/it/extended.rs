@@ -111,6 +111,32 @@ async fn statements_of_the_session_can_be_prepared() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_prepared_execute_may_name_itself() {
+    let server = Server::start().await;
+    let mut raw = Raw::log_in(&server).await;
+    raw.send(&[
+        (b'P', b"a\0EXECUTE b\0\0\0"),
+        (b'P', b"b\0EXECUTE a\0\0\0"),
+        (b'D', b"Sa\0"),
+        (b'B', b"\0a\0\0\0\0\0\0\0"),
+        (b'D', b"P\0"),
+        (b'E', b"\0\0\0\0\0"),
+        (b'S', b""),
+    ])
+    .await;
+    let messages = raw.until('Z').await;
+    assert_eq!((kinds(&messages).as_str(), first_state(&messages).as_str()), ("11tn2nEZ", "0A000"));
+    // A statement that did not run is no success.
+    for sql in ["BEGIN", "DECLARE c CURSOR FOR SELECT 1", "SHOW application_name"] {
+        let parse = [b"s\0", sql.as_bytes(), b"\0\0\0"].concat();
+        raw.send(&[(b'P', &parse), (b'S', b""), (b'Q', b"EXECUTE s\0"), (b'Q', b"DEALLOCATE s\0")]).await;
+        raw.until('Z').await;
+        assert_eq!(first_state(&raw.until('Z').await), "0A000", "{sql}");
+        raw.until('Z').await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_write_does_not_run_twice() {
     let server = Server::start().await;
     server.run("CREATE TABLE t (k BIGINT PRIMARY KEY)");
