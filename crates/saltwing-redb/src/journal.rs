@@ -47,6 +47,10 @@ const MANY_BATCHES: u64 = 512;
 const RESERVED_BYTES: u64 = 4 << 20;
 
 const HEADER: usize = 32;
+/// Bytes of a mutation in addition to its key and its value.
+const MUTATION_HEADER: usize = 7;
+/// Values from this size on go to the file from where they are. Smaller ones are gathered, so that a small batch is one write.
+const LARGE_VALUE_BYTES: usize = 64 << 10;
 /// The search for records after a bad one reads this many bytes at once.
 const SEARCHED: usize = 1 << 20;
 
@@ -96,6 +100,34 @@ impl Header {
     fn record_bytes(&self) -> u64 {
         (HEADER + self.bytes) as u64
     }
+}
+
+/// The key of a mutation, and its value if it puts one.
+fn key_and_value(mutation: &Mutation) -> (&Bytes, Option<&Bytes>) {
+    match mutation {
+        Mutation::Put { key, value, .. } => (key, Some(value)),
+        Mutation::Delete { key, .. } => (key, None),
+    }
+}
+
+/// The bytes of a batch in its record.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`] for lengths that a record has no room for.
+fn batch_bytes(batch: &WriteBatch) -> Result<u32> {
+    let too_long = |what: &str, bytes: usize| {
+        debug_assert!(false, "a batch is checked before it is written");
+        Error::new(ErrorKind::InvalidInput, format!("{what} of {bytes} bytes has no place in the journal"))
+    };
+    let mut all = 0_usize;
+    for mutation in batch.mutations() {
+        let (key, value) = key_and_value(mutation);
+        u16::try_from(key.len()).map_err(|_| too_long("a key", key.len()))?;
+        let value_bytes = value.map_or(0, |value| value.len() + 1);
+        u32::try_from(value_bytes).map_err(|_| too_long("a value", value_bytes))?;
+        all += MUTATION_HEADER + key.len() + value.map_or(0, |value| value.len());
+    }
+    u32::try_from(all).map_err(|_| too_long("a batch", all))
 }
 
 fn damaged(why: String) -> Error {
@@ -149,40 +181,49 @@ impl Journal {
 
     /// Writes a batch after the others, without a sync. All up to the number `synced` are on the disk.
     ///
+    /// The checksum of a batch with large values is written last: a record without it is not whole.
+    ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for lengths that a record has no room for, and then nothing is written; the file's.
     pub(crate) fn append(&mut self, batch: &WriteBatch, synced: u64) -> Result<()> {
-        let too_long = |what: &str, bytes: usize| {
-            debug_assert!(false, "a batch is checked before it is written");
-            Error::new(ErrorKind::InvalidInput, format!("{what} of {bytes} bytes has no place in the journal"))
-        };
-        self.buffer.clear();
-        self.buffer.resize(HEADER, 0);
-        for mutation in batch.mutations() {
-            let (key, value) = match mutation {
-                Mutation::Put { key, value, .. } => (key, Some(value)),
-                Mutation::Delete { key, .. } => (key, None),
-            };
-            self.buffer.push(mutation.space().id());
-            let key_bytes = u16::try_from(key.len()).map_err(|_| too_long("a key", key.len()))?;
-            let stored = value.map_or(0, |value| value.len() + 1);
-            let value_bytes = u32::try_from(stored).map_err(|_| too_long("a value", stored))?;
-            self.buffer.extend(key_bytes.to_le_bytes());
-            self.buffer.extend(value_bytes.to_le_bytes());
-            self.buffer.extend_from_slice(key);
-            self.buffer.extend_from_slice(value.map_or(&[], |value| value));
-        }
-        let bytes = self.buffer.len() - HEADER;
-        let bytes = u32::try_from(bytes).map_err(|_| too_long("a batch", bytes))?;
-        self.buffer[4..8].copy_from_slice(&bytes.to_le_bytes());
-        self.buffer[8..16].copy_from_slice(&self.base.to_le_bytes());
-        self.buffer[16..24].copy_from_slice(&self.next.to_le_bytes());
-        self.buffer[24..32].copy_from_slice(&synced.to_le_bytes());
-        let sum = crc32fast::hash(&self.buffer[4..]);
-        self.buffer[..4].copy_from_slice(&sum.to_le_bytes());
-        let end = self.at + self.buffer.len() as u64;
+        let bytes = batch_bytes(batch)?;
+        let end = self.at + HEADER as u64 + u64::from(bytes);
         self.reserve(end)?;
-        positioned::write(&self.file, self.at, &self.buffer)?;
+        self.buffer.clear();
+        self.buffer.extend([0; 4]);
+        self.buffer.extend(bytes.to_le_bytes());
+        [self.base, self.next, synced].iter().for_each(|number| self.buffer.extend(number.to_le_bytes()));
+        let (mut hasher, mut hashed, mut at) = (crc32fast::Hasher::new(), 4, self.at);
+        for mutation in batch.mutations() {
+            let (key, value) = key_and_value(mutation);
+            let value_bytes = value.map_or(0, |value| value.len() + 1);
+            self.buffer.push(mutation.space().id());
+            self.buffer.extend((key.len() as u16).to_le_bytes());
+            self.buffer.extend((value_bytes as u32).to_le_bytes());
+            self.buffer.extend_from_slice(key);
+            match value {
+                Some(value) if value.len() >= LARGE_VALUE_BYTES => {
+                    hasher.update(&self.buffer[hashed..]);
+                    positioned::write(&self.file, at, &self.buffer)?;
+                    hasher.update(value);
+                    positioned::write(&self.file, at + self.buffer.len() as u64, value)?;
+                    at += (self.buffer.len() + value.len()) as u64;
+                    self.buffer.clear();
+                    hashed = 0;
+                }
+                value => self.buffer.extend_from_slice(value.map_or(&[], |value| value)),
+            }
+        }
+        hasher.update(&self.buffer[hashed..]);
+        let sum = hasher.finalize().to_le_bytes();
+        if at == self.at {
+            self.buffer[..4].copy_from_slice(&sum);
+            positioned::write(&self.file, at, &self.buffer)?;
+        } else {
+            positioned::write(&self.file, at, &self.buffer)?;
+            positioned::write(&self.file, self.at, &sum)?;
+        }
+        debug_assert_eq!(at + self.buffer.len() as u64, end, "a record has the bytes that its header tells");
         self.at = end;
         self.next += 1;
         self.buffer.shrink_to(1 << 20);

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use saltwing_store::{Space, WriteBatch};
 
-use super::{FILE, HEADER, Journal, Torn};
+use super::{FILE, HEADER, Journal, LARGE_VALUE_BYTES, Torn};
 
 fn batch(number: u64) -> WriteBatch {
     let mut batch = WriteBatch::new();
@@ -166,4 +166,47 @@ fn a_missing_file_is_an_error() {
     drop(Journal::open(home.path(), true, 1).unwrap());
     fs::remove_file(home.path().join(FILE)).unwrap();
     assert!(Journal::open(home.path(), false, 1).unwrap_err().to_string().contains(FILE));
+}
+
+/// Batches of values around the size from which on values are written from where they are.
+#[test]
+fn large_values_come_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    let sizes = [0, 1, LARGE_VALUE_BYTES - 1, LARGE_VALUE_BYTES, LARGE_VALUE_BYTES + 1, 3 * LARGE_VALUE_BYTES];
+    let mut batches = Vec::new();
+    for first in sizes {
+        for second in sizes {
+            let mut batch = WriteBatch::new();
+            batch.put(Space::new(1), b"a", vec![1; first]);
+            batch.delete(Space::new(2), b"b");
+            batch.put(Space::new(3), b"c", vec![2; second]);
+            journal.append(&batch, 0).unwrap();
+            batches.push(batch);
+        }
+    }
+    let mut read = Vec::new();
+    let mut replayed = Journal::open(home.path(), false, 1).unwrap();
+    let torn = replayed.replay::<std::io::Error>(0, |batch| {
+        read.push(batch);
+        Ok(())
+    });
+    assert_eq!((torn.unwrap(), read), (None, batches));
+    assert_eq!((replayed.at, replayed.next), (journal.at, journal.next));
+}
+
+/// A crash before the last write of a large batch, which is the checksum.
+#[test]
+fn a_large_batch_without_its_checksum_is_torn() {
+    let home = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(home.path(), true, 1).unwrap();
+    write(&mut journal, 1..3, 0);
+    let at = journal.at;
+    let mut large = WriteBatch::new();
+    large.put(Space::new(1), b"a", vec![1; 2 * LARGE_VALUE_BYTES]);
+    journal.append(&large, 0).unwrap();
+    let mut bytes = records(&journal, &home.path().join(FILE));
+    bytes[at as usize..at as usize + 4].fill(0);
+    fs::write(home.path().join(FILE), &bytes).unwrap();
+    assert_eq!(replayed(home.path(), 1, 2).unwrap(), (vec![1, 2], Some(Torn { at, end: journal.at })));
 }
