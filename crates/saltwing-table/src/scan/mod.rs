@@ -24,6 +24,7 @@ pub(crate) mod selector;
 pub(crate) mod shape;
 pub(crate) mod skip;
 pub(crate) mod snapshot;
+mod snapshot_rows;
 pub(crate) mod split;
 pub(crate) mod table_scan;
 pub(crate) mod texts;

@@ -21,6 +21,7 @@ use crate::scan::lookup::find;
 use crate::scan::row_values::RowShape;
 use crate::scan::rows_of_keys::append_all;
 use crate::scan::shape::ScanShape;
+use crate::scan::snapshot_rows::SnapshotRows;
 use crate::scan::split::split;
 use crate::scan::table_scan::Scan;
 use crate::scan::totals::is_known;
@@ -31,9 +32,9 @@ const BLOCKS_SAMPLED: usize = 16;
 /// Ranges of a bucket that are looked through one by one for older rows; more are taken for one range.
 const RANGES_MAX: usize = 64;
 
-/// The rows of all tables as of one commit.
+/// The rows of all tables as of one commit, and of the transaction that reads.
 pub(crate) struct EmbeddedSnapshot {
-    tables: TableMap,
+    rows: SnapshotRows,
     now_ms: i64,
     engine: Arc<StorageEngine>,
 }
@@ -41,7 +42,7 @@ pub(crate) struct EmbeddedSnapshot {
 impl EmbeddedSnapshot {
     pub(crate) fn new(tables: TableMap, engine: &Arc<StorageEngine>) -> Self {
         // The clock is read after the rows: a row that was dropped as expired is expired at this time, too.
-        Self { tables, now_ms: engine.clock().now_ms(), engine: engine.clone() }
+        Self { rows: SnapshotRows::new(tables), now_ms: engine.clock().now_ms(), engine: engine.clone() }
     }
 
     /// Everything committed so far.
@@ -57,15 +58,11 @@ impl EmbeddedSnapshot {
 
     /// The same rows, and over them those of these records, as the newest rows of a memtable.
     pub(crate) fn with(&self, records: &[Record]) -> Self {
-        let mut tables = self.tables.clone();
-        for record in records {
-            tables.entry(record.table.0).or_default().add(record);
-        }
-        Self { tables, now_ms: self.now_ms, engine: self.engine.clone() }
+        Self { rows: self.rows.with(records), now_ms: self.now_ms, engine: self.engine.clone() }
     }
 
     pub(crate) fn tables(&self) -> &TableMap {
-        &self.tables
+        self.rows.tables()
     }
 
     /// The compiled form of a scan specification.
@@ -93,7 +90,7 @@ impl EmbeddedSnapshot {
 
     /// As [`EmbeddedSnapshot::rows_for`]; `None` if the table has never had rows.
     fn known_rows(&self, table: &Table) -> Result<Option<&TableRows>, TableError> {
-        let rows = self.tables.get(&table.def().id.0);
+        let rows = self.tables().get(&table.def().id.0);
         match rows.is_some_and(|rows| rows.definition > table.version()) {
             true => Err(TableError::DefinitionChanged { table: table.def().name.to_string() }),
             false => Ok(rows),
