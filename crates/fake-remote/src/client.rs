@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use saltwing_access::{AtomicScope, Clock, ScanContext, Table, TableError};
+use saltwing_access::{AtomicScope, Clock, Direction, ScanContext, Table, TableError};
 use saltwing_types::TableId;
 
 use crate::chance::Chance;
@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub(crate) unknown: u32,
     pub(crate) latency: Duration,
     pub(crate) commits: AtomicU64,
+    /// Calls so far.
+    pub(crate) calls: AtomicU64,
 }
 
 impl Client {
@@ -45,13 +47,19 @@ impl Client {
     /// Calls until there is an answer.
     pub(crate) fn retried<T>(&self, mut call: impl FnMut() -> Result<T, CallError>) -> T {
         loop {
-            if !self.latency.is_zero() {
-                std::thread::sleep(self.latency);
-            }
-            if let Ok(answer) = call() {
+            if let Ok(answer) = self.called(&mut call) {
                 return answer;
             }
         }
+    }
+
+    /// Calls once.
+    fn called<T>(&self, call: &mut impl FnMut() -> Result<T, CallError>) -> Result<T, CallError> {
+        self.calls.fetch_add(1, Relaxed);
+        if !self.latency.is_zero() {
+            std::thread::sleep(self.latency);
+        }
+        call()
     }
 }
 
@@ -95,10 +103,7 @@ impl Link {
     ) -> Result<T, TableError> {
         loop {
             context.check()?;
-            if !self.client.latency.is_zero() {
-                std::thread::sleep(self.client.latency);
-            }
-            if let Ok(answer) = call() {
+            if let Ok(answer) = self.client.called(&mut call) {
                 return Ok(answer);
             }
         }
@@ -110,6 +115,34 @@ impl Link {
             None => self.client.retried(|| self.cluster.get(table.def().id, key, self.at)),
         };
         row.filter(|row| self.is_alive(table, row))
+    }
+
+    /// The rows of some keys, which differ, in key order: one call for each region that has some of them. Rows that are not there are left out.
+    pub(crate) fn rows(
+        &self,
+        table: &Table,
+        keys: &[Vec<u8>],
+        context: &ScanContext,
+    ) -> Result<BTreeMap<Vec<u8>, Arc<StoredRow>>, TableError> {
+        let own = |key: &Vec<u8>| self.own(table).and_then(|own| own.get(key));
+        let mut left: Vec<&Vec<u8>> = keys.iter().filter(|key| own(key).is_none()).collect();
+        left.sort_unstable();
+        let of_own = keys.iter().filter_map(|key| Some((key.clone(), own(key)?.clone()?)));
+        let mut rows: BTreeMap<_, _> = of_own.collect();
+        let mut left = &left[..];
+        while let Some(first) = left.first() {
+            let (count, page) = self.call(context, || {
+                let region = self.cluster.locate(table.def().id, Some(first), Direction::Forward);
+                let is_in_region = |key: &&Vec<u8>| region.end.as_ref().is_none_or(|end| *key < end);
+                let count = left.partition_point(is_in_region);
+                let of_region = left.get(..count).unwrap_or_default();
+                Ok((count, self.cluster.rows(&region, of_region, self.at)?))
+            })?;
+            rows.extend(page);
+            left = left.get(count..).unwrap_or_default();
+        }
+        rows.retain(|_, row| self.is_alive(table, row));
+        Ok(rows)
     }
 
     fn own(&self, table: &Table) -> Option<&BTreeMap<Vec<u8>, Option<Arc<StoredRow>>>> {

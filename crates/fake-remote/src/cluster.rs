@@ -203,43 +203,61 @@ impl Cluster {
         starts.iter().cloned().zip(ends).filter_map(|(start, end)| KeyRange::new(start, end)).collect()
     }
 
-    /// Rows of a region as of a commit, `most` at most, and whether the region has no more of these keys.
+    /// Rows of a region as of a commit, `most` at most, and whether the region has no more of these keys: ranges in the order of the scan, the
+    /// first of which begins in the region.
     pub(crate) fn page(
         &self,
         region: &Located,
-        (from, to): &Keys,
+        keys: &[Keys],
         direction: Direction,
         at: u64,
         most: usize,
     ) -> Result<(Page, bool), CallError> {
         self.disturb(region.table)?;
-        let again = match direction {
-            Direction::Forward => self.locate(region.table, Some(from), direction),
-            Direction::Reverse => self.locate(region.table, to.as_deref(), direction),
-        };
-        if again != *region {
+        if !self.is_as_located(region) {
             return Err(CallError::NotServing);
         }
         let state = self.state.lock();
         let Some(rows) = state.tables.get(&region.table) else { return Ok((Page::new(), true)) };
-        let from = from.max(&region.start);
-        let to = match (to, &region.end) {
-            (Some(to), Some(end)) => Some(to.min(end)),
-            (to, end) => to.as_ref().or(end.as_ref()),
-        };
-        if to.is_some_and(|to| to <= from) {
-            return Ok((Page::new(), true));
+        let mut page = Page::new();
+        for (from, to) in keys {
+            let from = from.max(&region.start);
+            let to = match (to, &region.end) {
+                (Some(to), Some(end)) => Some(to.min(end)),
+                (to, end) => to.as_ref().or(end.as_ref()),
+            };
+            if to.is_some_and(|to| to <= from) {
+                continue;
+            }
+            let to = to.map_or(Bound::Unbounded, |to| Bound::Excluded(&to[..]));
+            let range = rows.versions.range::<[u8], _>((Bound::Included(&from[..]), to));
+            let seen = |(key, versions): (&Vec<u8>, &Vec<Version>)| Some((key.clone(), version_at(versions, at)?));
+            let more = (most + 1).saturating_sub(page.len());
+            match direction {
+                Direction::Forward => page.extend(range.filter_map(seen).take(more)),
+                Direction::Reverse => page.extend(range.rev().filter_map(seen).take(more)),
+            }
         }
-        let to = to.map_or(Bound::Unbounded, |to| Bound::Excluded(&to[..]));
-        let range = rows.versions.range::<[u8], _>((Bound::Included(&from[..]), to));
-        let seen = |(key, versions): (&Vec<u8>, &Vec<Version>)| Some((key.clone(), version_at(versions, at)?));
-        let mut page: Page = match direction {
-            Direction::Forward => range.filter_map(seen).take(most + 1).collect(),
-            Direction::Reverse => range.rev().filter_map(seen).take(most + 1).collect(),
-        };
         let is_last = page.len() <= most;
         page.truncate(most);
         Ok((page, is_last))
+    }
+
+    /// Whether the region still is what it was when it was located.
+    fn is_as_located(&self, region: &Located) -> bool {
+        self.locate(region.table, Some(&region.start), Direction::Forward) == *region
+    }
+
+    /// Rows of a region as of a commit, by their keys, which are in the region. Rows that are not there are left out.
+    pub(crate) fn rows(&self, region: &Located, keys: &[&Vec<u8>], at: u64) -> Result<Page, CallError> {
+        self.disturb(region.table)?;
+        if !self.is_as_located(region) {
+            return Err(CallError::NotServing);
+        }
+        let state = self.state.lock();
+        let Some(rows) = state.tables.get(&region.table) else { return Ok(Page::new()) };
+        let row = |key: &&Vec<u8>| Some(((*key).clone(), version_at(rows.versions.get(*key)?, at)?));
+        Ok(keys.iter().filter_map(row).collect())
     }
 
     /// One row as of a commit.

@@ -18,7 +18,9 @@ use crate::cluster::{CallError, Keys, StoredRow};
 use crate::rows::value;
 
 /// Most rows of a page.
-const PAGE_ROWS: usize = 16;
+const PAGE_ROWS: usize = 64;
+/// Most ranges that a call reads.
+const RANGES_MAX: usize = 1024;
 /// Most rows of a batch.
 const BATCH_ROWS: usize = 1024;
 
@@ -47,8 +49,8 @@ struct BucketScan {
     bucket: Option<u8>,
     direction: Direction,
     ranges: RangeIter,
-    /// What is left of the range that is read.
-    current: Option<Keys>,
+    /// The next ranges, in the order of the scan: a call reads several.
+    left: VecDeque<RangeLeft>,
     page: VecDeque<Row>,
     page_rows: usize,
     context: ScanContext,
@@ -70,7 +72,7 @@ impl RemoteScan {
             bucket,
             direction,
             ranges: keys.ranges(bucket, direction),
-            current: None,
+            left: VecDeque::new(),
             page: VecDeque::new(),
             page_rows,
             context: context.clone(),
@@ -212,6 +214,13 @@ impl RowSource for RemoteScan {
     }
 }
 
+/// A range of keys that a scan has still to read, or the rest of one.
+struct RangeLeft {
+    keys: Keys,
+    /// Whether the scan begins it by a seek.
+    is_seek: bool,
+}
+
 impl BucketScan {
     fn next(&mut self) -> Result<Option<Row>, TableError> {
         self.fill()?;
@@ -227,65 +236,50 @@ impl BucketScan {
     fn fill(&mut self) -> Result<(), TableError> {
         while self.page.is_empty() {
             self.context.check()?;
-            let Some(keys) = self.current.take() else {
-                let Some(range) = self.ranges.next() else { return Ok(()) };
-                self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
-                if !self.ranges.continues() {
-                    self.context.counters.count_seek();
-                }
-                let range = range.in_bucket(self.bucket);
-                self.current = Some(range.into_bounds());
-                continue;
-            };
-            self.current = self.read_page(keys)?;
+            while self.left.len() < RANGES_MAX
+                && let Some(range) = self.ranges.next()
+            {
+                let is_seek = !self.ranges.continues();
+                self.left.push_back(RangeLeft { keys: range.in_bucket(self.bucket).into_bounds(), is_seek });
+            }
+            if self.left.is_empty() {
+                return Ok(());
+            }
+            self.read_page()?;
             self.page_rows = (self.page_rows * 2).min(PAGE_ROWS);
         }
         Ok(())
     }
 
-    /// Reads a page of these keys, however often that takes; what is left of them.
-    fn read_page(&mut self, keys: Keys) -> Result<Option<Keys>, TableError> {
+    /// Reads a page of the ranges that are left, in one region, however often that takes.
+    fn read_page(&mut self) -> Result<(), TableError> {
         let id = self.table.def().id;
+        let keys: Vec<Keys> = self.left.iter().map(|left| left.keys.clone()).collect();
+        let Some((start, end)) = keys.first() else { return Ok(()) };
         let (region, (page, is_last)) = self.link.call(&self.context, || {
             let place = match self.direction {
-                Direction::Forward => Some(&keys.0[..]),
-                Direction::Reverse => keys.1.as_deref(),
+                Direction::Forward => Some(&start[..]),
+                Direction::Reverse => end.as_deref(),
             };
             let region = self.link.cluster.locate(id, place, self.direction);
             let page = self.link.cluster.page(&region, &keys, self.direction, self.link.at, self.page_rows)?;
             Ok::<_, CallError>((region, page))
         })?;
         let last = page.last().map(|(key, _)| key.clone());
-        let (from, to) = keys.clone();
-        let rest = match (self.direction, is_last) {
-            // After the last row of the page.
-            (Direction::Forward, false) => last.map(|last| ([&last[..], &[0]].concat(), to)),
-            (Direction::Reverse, false) => last.map(|last| (from, Some(last))),
-            // In the next region.
-            (Direction::Forward, true) => {
-                let end = region.end.filter(|end| to.as_ref().is_none_or(|to| end < to));
-                end.map(|end| (end, to))
-            }
-            (Direction::Reverse, true) => {
-                (!region.start.is_empty() && region.start > from).then_some((from, Some(region.start)))
-            }
-        };
-        self.add_page(page, keys, rest.as_ref());
-        Ok(rest)
-    }
-
-    /// Adds the rows of a page, which has those of `keys` without `rest`, with the transaction's own changes laid over them.
-    fn add_page(&mut self, page: Vec<Row>, (start, end): Keys, rest: Option<&Keys>) {
-        let (start, end) = match (self.direction, rest) {
-            (_, None) => (start, end),
-            (Direction::Forward, Some((rest, _))) => (start, Some(rest.clone())),
-            (Direction::Reverse, Some((_, rest))) => (rest.clone().unwrap_or_default(), end),
+        // The keys of the scan up to here are read; `None` is all of them.
+        let read_to = match (self.direction, is_last) {
+            (Direction::Forward, false) => last.map(|last| [&last[..], &[0]].concat()),
+            (Direction::Reverse, false) => last,
+            (Direction::Forward, true) => region.end,
+            (Direction::Reverse, true) => Some(region.start).filter(|start| !start.is_empty()),
         };
         let mut rows: BTreeMap<Vec<u8>, Arc<StoredRow>> = page.into_iter().collect();
-        for (key, row) in self.link.own_between(&self.table, &start, end.as_deref()) {
-            match row {
-                Some(row) => drop(rows.insert(key.clone(), row.clone())),
-                None => drop(rows.remove(key)),
+        for (start, end) in self.pass(read_to.as_deref()) {
+            for (key, row) in self.link.own_between(&self.table, &start, end.as_deref()) {
+                match row {
+                    Some(row) => drop(rows.insert(key.clone(), row.clone())),
+                    None => drop(rows.remove(key)),
+                }
             }
         }
         let alive = rows.into_iter().filter(|(_, row)| self.link.is_alive(&self.table, row));
@@ -293,5 +287,40 @@ impl BucketScan {
             Direction::Forward => self.page.extend(alive),
             Direction::Reverse => self.page.extend(alive.rev()),
         }
+        Ok(())
+    }
+
+    /// Takes the keys up to `read_to` away from the ranges that are left; gives them.
+    fn pass(&mut self, read_to: Option<&[u8]>) -> Vec<Keys> {
+        let mut passed = Vec::new();
+        while let Some(RangeLeft { keys: (start, end), is_seek }) = self.left.pop_front() {
+            let (read, rest) = match (self.direction, read_to) {
+                (_, None) => (Some((start, end)), None),
+                (Direction::Forward, Some(to)) if *start >= *to => (None, Some((start, end))),
+                (Direction::Forward, Some(to)) if end.as_deref().is_none_or(|end| end > to) => {
+                    (Some((start, Some(to.to_vec()))), Some((to.to_vec(), end)))
+                }
+                (Direction::Reverse, Some(to)) if end.as_deref().is_some_and(|end| end <= to) => {
+                    (None, Some((start, end)))
+                }
+                (Direction::Reverse, Some(to)) if *start < *to => {
+                    (Some((to.to_vec(), end)), Some((start, Some(to.to_vec()))))
+                }
+                (_, Some(_)) => (Some((start, end)), None),
+            };
+            if read.is_some() {
+                self.context.counters.touch_bucket(self.bucket.unwrap_or(0));
+                if is_seek {
+                    self.context.counters.count_seek();
+                }
+            }
+            let was_begun = read.is_some();
+            passed.extend(read);
+            if let Some(keys) = rest {
+                self.left.push_front(RangeLeft { keys, is_seek: is_seek && !was_begun });
+                break;
+            }
+        }
+        passed
     }
 }

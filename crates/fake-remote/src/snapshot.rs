@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute,
-    ScanSpec, Snapshot, SplitTarget, Table, TableError,
+    Budget, ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange,
+    ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
 };
+use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
@@ -68,6 +69,26 @@ impl Snapshot for RemoteSnapshot {
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         self.check(columns.table())?;
         self.link.row(columns.table(), row_key).map(|row| projected(columns, row_key, &row)).transpose()
+    }
+
+    fn get_all(
+        &self,
+        columns: &Projection,
+        keys: &[Vec<u8>],
+        values: &mut RowValues,
+        context: Option<&ScanContext>,
+    ) -> Result<usize, TableError> {
+        self.check(columns.table())?;
+        let unlimited = ScanContext::new(Budget::default());
+        let rows = self.link.rows(columns.table(), keys, context.unwrap_or(&unlimited))?;
+        let found = keys.iter().filter_map(|key| rows.get_key_value(key));
+        for (key, row) in found {
+            if let Some(context) = context {
+                context.charge(1, (key.len() + row.cells.len()) as u64)?;
+            }
+            values.push_row(projected(columns, key, row)?);
+        }
+        Ok(rows.len())
     }
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {

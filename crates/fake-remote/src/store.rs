@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
@@ -62,7 +62,16 @@ impl RemoteStore {
         let Faults { seed, changes, failures, unknown, latency } = faults;
         let cluster = Cluster::new(seed, changes, failures);
         let chance = Chance::new(seed.wrapping_add(1));
-        let client = Client { cluster, atomic, clock, chance, unknown, latency, commits: AtomicU64::new(1) };
+        let client = Client {
+            cluster,
+            atomic,
+            clock,
+            chance,
+            unknown,
+            latency,
+            commits: AtomicU64::new(1),
+            calls: AtomicU64::new(0),
+        };
         let capabilities = Capabilities {
             name: NAME,
             atomic,
@@ -71,6 +80,13 @@ impl RemoteStore {
             durability: DurabilityScope::Process,
         };
         Self { client: Arc::new(client), capabilities }
+    }
+}
+
+impl RemoteStore {
+    /// How many calls of servers there were so far, those without an answer included.
+    pub fn calls(&self) -> u64 {
+        self.client.calls.load(Relaxed)
     }
 }
 

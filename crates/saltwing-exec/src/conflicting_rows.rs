@@ -3,11 +3,12 @@
 //! A statement handles its rows one after the other, so a row that it has written may be in conflict with a later one. Of two rows with one
 //! value the statement means the one that it has not changed: rows may exchange their values, and the other one has only just got it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use saltwing_access::{Index, Projection, ScanSpec, Snapshot, Table, TableError};
 use saltwing_bind::Arbiters;
+use saltwing_expr::RowValues;
 use saltwing_rowkey::KeySlices;
 use saltwing_types::Value;
 
@@ -24,6 +25,8 @@ pub(crate) struct ConflictingRows<'s> {
     all: Projection,
     /// For each index, the scan of its entries.
     entries: Vec<ScanSpec>,
+    /// Rows of the view that were looked up together, by key; `None` for one that is not there.
+    looked_up: HashMap<Vec<u8>, Option<Vec<Value>>>,
     /// The rows that the statement has written since its view, by key; `None` for one that has left its key.
     written: HashMap<Vec<u8>, Option<Vec<Value>>>,
     /// The keys of written rows, by the place of an index and the start of the range of entries with a value.
@@ -33,11 +36,47 @@ pub(crate) struct ConflictingRows<'s> {
 impl<'s> ConflictingRows<'s> {
     pub(crate) fn new(table: &Arc<Table>, arbiters: &'s Arbiters) -> Self {
         let all = Projection::all(table);
-        Self { arbiters, all, entries: Vec::new(), written: HashMap::new(), by_value: HashMap::new() }
+        let (looked_up, written, by_value) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { arbiters, all, entries: Vec::new(), looked_up, written, by_value }
     }
 
-    /// Forgets the written rows: the view has them from now on.
+    /// Looks up the rows of some keys together, as they are in the view.
+    pub(crate) fn look_up(
+        &mut self,
+        view: &dyn Snapshot,
+        keys: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<(), ExecError> {
+        let keys: Vec<Vec<u8>> = keys.collect::<BTreeSet<_>>().into_iter().collect();
+        let (table, width) = (self.all.table(), self.all.columns().len());
+        let keyed = Projection::new(table, (0..width).chain([table.row_key_index()]));
+        let mut values = RowValues::new(width + 1);
+        view.get_all(&keyed, &keys, &mut values, None)?;
+        self.looked_up = keys.into_iter().map(|key| (key, None)).collect();
+        let (rows, mut values) = (values.rows(), values.values());
+        for _ in 0..rows {
+            let row = values.by_ref().take(width).collect();
+            let Some(Value::Bytes(key)) = values.next() else { return Err(ExecError::Bug("a row without a key")) };
+            self.looked_up.insert(key, Some(row));
+        }
+        Ok(())
+    }
+
+    /// Whether rows were looked up together.
+    pub(crate) fn has_looked_up(&self) -> bool {
+        !self.looked_up.is_empty()
+    }
+
+    /// Whether the view has a row of a key.
+    pub(crate) fn is_in_view(&self, view: &dyn Snapshot, key: &[u8]) -> Result<bool, ExecError> {
+        match self.looked_up.get(key) {
+            Some(row) => Ok(row.is_some()),
+            None => Ok(view.contains(self.all.table(), key)?),
+        }
+    }
+
+    /// Forgets the written rows, and those that were looked up: the next view has them from now on.
     pub(crate) fn clear(&mut self) {
+        self.looked_up.clear();
         self.written.clear();
         self.by_value.clear();
     }
@@ -59,7 +98,7 @@ impl<'s> ConflictingRows<'s> {
 
     /// The row of a key: as the statement has left it, or as it was.
     pub(crate) fn row(&self, view: &dyn Snapshot, key: &[u8]) -> Result<Option<Vec<Value>>, ExecError> {
-        match self.written.get(key) {
+        match self.written.get(key).or_else(|| self.looked_up.get(key)) {
             Some(row) => Ok(row.clone()),
             None => Ok(view.get(&self.all, key)?),
         }
@@ -96,7 +135,8 @@ impl<'s> ConflictingRows<'s> {
         (index, spec): (&Index, &ScanSpec),
         value: &UniqueValue,
     ) -> Result<Option<Vec<u8>>, ExecError> {
-        find_entry(view, index, spec, &value.range, |values, entry| {
+        let range = [value.range.clone()].into_iter().collect();
+        find_entry(view, index, spec, range, |values, entry| {
             let key = match values == value.values {
                 true => match entry.get(index.entries().row_key_index()) {
                     Some(Value::Bytes(entry)) => index.row_key(entry, &mut KeySlices::new())?,

@@ -7,8 +7,7 @@
 //! A commit claims the value of each entry that it puts into a unique index. Two transactions that put entries of one value
 //! have different entries, and the claim is what brings them into conflict.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
 use saltwing_access::{
     Budget, Index, KeyRanges, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, Transaction,
@@ -18,6 +17,9 @@ use saltwing_types::{SqlType, TableId, Value, text};
 
 use crate::ExecError;
 use crate::row_values::row_of_values;
+
+/// Values that one scan checks.
+const RANGES_AT_ONCE: usize = 4096;
 
 /// The values that a statement has given to rows, to be checked.
 #[derive(Default)]
@@ -61,7 +63,10 @@ impl UniqueValues {
             return Ok(());
         }
         let view = transaction.view()?;
-        std::mem::take(&mut self.noted).into_values().try_for_each(|(index, range)| check_one(&view, &index, &range))
+        let noted: Vec<(Index, KeyRange)> = std::mem::take(&mut self.noted).into_values().collect();
+        // The ranges of an index follow each other.
+        let of_indexes = noted.chunk_by(|(a, _), (b, _)| a.entries().def().id == b.entries().def().id);
+        of_indexes.flat_map(|noted| noted.chunks(RANGES_AT_ONCE)).try_for_each(|noted| check_together(&*view, noted))
     }
 }
 
@@ -96,16 +101,16 @@ fn range_of(index: &Index, entry: &[Value]) -> Result<Option<KeyRange>, TableErr
     index.entries().key_prefix(entry, index.def().parts.len())
 }
 
-/// Hands on the entries of a range with their values, unless these have a NULL, until `take` gives something. The scan has all columns
-/// of entries.
+/// Hands on the entries of some ranges with their values, unless these have a NULL, until `take` gives something. The scan has all
+/// columns of entries.
 pub(crate) fn find_entry<T>(
     view: &dyn Snapshot,
     index: &Index,
     spec: &ScanSpec,
-    range: &KeyRange,
+    ranges: KeyRanges,
     mut take: impl FnMut(Vec<Value>, Vec<Value>) -> Result<Option<T>, ExecError>,
 ) -> Result<Option<T>, ExecError> {
-    let route = ScanRoute::of(KeySet::everywhere([range.clone()].into_iter().collect::<KeyRanges>()));
+    let route = ScanRoute::of(KeySet::everywhere(ranges));
     let mut scan = view.scan(spec, route, ScanContext::new(Budget::default()))?;
     while let Some(batch) = scan.next_batch()? {
         for row in 0..batch.num_rows() {
@@ -119,20 +124,28 @@ pub(crate) fn find_entry<T>(
     Ok(None)
 }
 
-/// Checks that no value has two entries among those of a range. NULL and '' share one.
-fn check_one(view: &Arc<dyn Snapshot>, index: &Index, range: &KeyRange) -> Result<(), ExecError> {
+/// Checks that no value has two entries, by one scan of some ranges of an index. NULL and '' share one.
+fn check_together(view: &dyn Snapshot, noted: &[(Index, KeyRange)]) -> Result<(), ExecError> {
+    let Some((index, _)) = noted.first() else { return Ok(()) };
     let entries = index.entries();
     let spec = ScanSpec::new(entries, (0..entries.width()).collect(), Vec::new())?;
-    let mut known: Vec<(Vec<Value>, Vec<Value>)> = Vec::new();
-    let twice = find_entry(&**view, index, &spec, range, |values, entry| {
-        if let Some((_, other)) = known.iter().find(|(other, _)| *other == values) {
+    let ranges = noted.iter().map(|(_, range)| range.clone()).collect();
+    // The buckets of a salted index are read one after the other, so entries of one value need not follow each other.
+    let mut known: HashMap<Vec<u8>, Vec<ValuedEntry>> = HashMap::new();
+    let twice = find_entry(view, index, &spec, ranges, |values, entry| {
+        let range = range_of(index, &entry)?.ok_or(ExecError::Bug("an entry of an index has no range"))?;
+        let of_range = known.entry(range.start().to_vec()).or_default();
+        if let Some((_, other)) = of_range.iter().find(|(other, _)| *other == values) {
             return Ok(Some(not_unique(index, &values, [other, &entry])));
         }
-        known.push((values, entry));
+        of_range.push((values, entry));
         Ok(None)
     })?;
     twice.map_or(Ok(()), Err)
 }
+
+/// The values of the parts in an entry, and the entry.
+type ValuedEntry = (Vec<Value>, Vec<Value>);
 
 fn not_unique(index: &Index, values: &[Value], rows: [&[Value]; 2]) -> ExecError {
     let literals = |pairs: &mut dyn Iterator<Item = (&Value, SqlType)>| {

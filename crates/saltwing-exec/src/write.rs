@@ -100,6 +100,7 @@ impl Attempt<'_> {
     ) -> Result<(), RowFailure> {
         let first_id = first_id(self.store(), target, rows.len())?;
         let mut sink = RowSink::new(self, target);
+        sink.look_up(rows)?;
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
             let put = sink.put(row, row_id, keys.as_deref_mut());
@@ -130,12 +131,19 @@ impl Attempt<'_> {
                 false => defaults(batch.num_rows())?,
             }
             .into_iter();
+            let mut rows = Vec::with_capacity(batch.num_rows());
             for row in 0..batch.num_rows() {
                 let mut values = row_of_batch(&target.table, (given, &target.dynamic), types, &batch, (row, 0))?;
                 values.extend(target.constants.iter().cloned());
                 values.extend(more.next().into_iter().flatten());
-                sink.put(&values, first_id.map(|id| id + row as i64), None)?;
-                sink.end_part()?;
+                rows.push(values);
+            }
+            sink.look_up(&rows)?;
+            for (row, values) in rows.iter().enumerate() {
+                sink.put(values, first_id.map(|id| id + row as i64), None)?;
+                if sink.end_part()? {
+                    sink.look_up(rows.get(row + 1..).unwrap_or_default())?;
+                }
             }
         }
         Ok(())
@@ -158,6 +166,21 @@ impl<'s, 't> RowSink<'s, 't> {
         Self { attempt, target, rows, inserted: HashSet::new() }
     }
 
+    /// Looks up the rows together that these may replace. Only where a read waits for another machine: there each look-up by itself would wait.
+    fn look_up(&mut self, rows: &[Vec<Value>]) -> Result<(), ExecError> {
+        let (target, table) = (self.target, &self.target.table);
+        let is_replaced_unseen =
+            target.on_conflict == OnConflict::Replace && !target.partial && table.indexes().is_empty();
+        let view = self.attempt.latest();
+        if rows.len() < 2 || !view.reads_wait() || is_replaced_unseen || table.def().has_hidden_key() {
+            return Ok(());
+        }
+        let now_ms = self.attempt.snapshot().now_ms();
+        // A row without a key is refused when its turn comes.
+        let key = |row: &Vec<Value>| table.row_key(&fresh_row(target, row, None, || now_ms).ok()?).ok();
+        self.rows.look_up(view, rows.iter().filter_map(key))
+    }
+
     /// Takes one row: a value for each of the statement's columns. `keys` gets its physical key, unless the row is left out.
     fn put(&mut self, values: &[Value], row_id: Option<i64>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let target = self.target;
@@ -169,14 +192,19 @@ impl<'s, 't> RowSink<'s, 't> {
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
             return self.insert(fresh, keys);
         }
-        if row_id.is_some() || !target.partial {
+        if row_id.is_some() || !target.partial && !self.rows.has_looked_up() {
             return self.write(&self.complete(fresh)?, OldRow::Unknown, keys);
         }
         let key = table.row_key(&fresh)?;
         let old = self.rows.row(self.attempt.latest(), &key)?;
-        let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
-        set_columns(&mut new, &target.columns, values);
-        put_written_dynamic(&mut new, target, values)?;
+        let mut new = fresh.into_owned();
+        if target.partial
+            && let Some(old) = &old
+        {
+            new.clone_from(old);
+            set_columns(&mut new, &target.columns, values);
+            put_written_dynamic(&mut new, target, values)?;
+        }
         let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
@@ -249,7 +277,7 @@ impl<'s, 't> RowSink<'s, 't> {
     fn insert(&mut self, row: Cow<'_, [Value]>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let table = &self.target.table;
         let key = table.row_key(&row)?;
-        let is_known = self.inserted.contains(&key) || self.attempt.latest().contains(table, &key)?;
+        let is_known = self.inserted.contains(&key) || self.rows.is_in_view(self.attempt.latest(), &key)?;
         match (is_known, self.target.on_conflict) {
             (true, OnConflict::Ignore) => Ok(()),
             (true, _) => Err(duplicate_key(table, &row)),
@@ -262,13 +290,14 @@ impl<'s, 't> RowSink<'s, 't> {
         }
     }
 
-    /// Ends a part if it is large enough: later lookups see its rows.
-    fn end_part(&mut self) -> Result<(), ExecError> {
-        if self.attempt.end_part()? {
+    /// Ends a part if it is large enough: later lookups see its rows. Whether it was.
+    fn end_part(&mut self) -> Result<bool, ExecError> {
+        let has_ended = self.attempt.end_part()?;
+        if has_ended {
             self.rows.clear();
             self.inserted.clear();
         }
-        Ok(())
+        Ok(has_ended)
     }
 }
 

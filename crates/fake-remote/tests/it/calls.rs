@@ -1,0 +1,64 @@
+//! How many calls statements make: on a cluster each call is a round trip of milliseconds.
+
+use std::sync::Arc;
+
+use fake_remote::{AtomicScope, Faults, RemoteStore};
+use saltwing::Database;
+use saltwing::blocking::Connection;
+
+/// Calls of a statement, and how many it may make.
+struct Bound {
+    sql: String,
+    most: u64,
+}
+
+fn rows(from: i64, count: i64) -> String {
+    let row = |k: i64| format!("('h{:03}', {k}, {k}, {k})", k % 200);
+    (from..from + count).map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// A table of one region, and a statement for each kind of look-up.
+fn bounds() -> Vec<Bound> {
+    let some = (0..1000).map(|k| format!("('h{:03}', {k}, 7)", k % 200)).collect::<Vec<_>>().join(", ");
+    let bound = |sql: &str, most: u64| Bound { sql: sql.to_owned(), most };
+    vec![
+        bound(&format!("UPSERT INTO t VALUES {}", rows(0, 1000)), 1),
+        bound(&format!("INSERT INTO t VALUES {}", rows(1000, 1000)), 2),
+        bound(&format!("UPSERT INTO t (h, k, a) VALUES {some}"), 2),
+        bound(&format!("INSERT INTO t VALUES {} ON CONFLICT (h, k) DO UPDATE SET a = excluded.a", rows(1500, 1000)), 2),
+        bound("SELECT COUNT(*) FROM t WHERE h = 'h001'", 1),
+        bound("SELECT a FROM t WHERE h = 'h001' AND k IN (1, 201, 401, 601, 801, 5)", 1),
+        bound("CREATE INDEX i ON t (a)", 80),
+        bound(&format!("UPSERT INTO t VALUES {}", rows(5000, 1000)), 2),
+        bound("CREATE UNIQUE INDEX u ON t (b)", 80),
+        bound(&format!("UPSERT INTO t VALUES {}", rows(9000, 1000)), 4),
+        // Of a table with indexes, a DELETE and an UPDATE look up each row by itself as yet.
+        bound("DELETE FROM t WHERE h = 'h001' AND k < 3000", 13 + 4),
+    ]
+}
+
+fn execute(connection: &Connection, sql: &str) {
+    if let Err(error) = connection.execute(sql, ()) {
+        panic!("{}: {error}", sql.get(..80).unwrap_or(sql));
+    }
+}
+
+#[test]
+fn statements_look_rows_up_together() {
+    let store = Arc::new(RemoteStore::new(AtomicScope::Store, Faults::none()));
+    let database = Database::memory_builder().open_over(store.clone()).unwrap();
+    let connection = database.connect().blocking();
+    execute(&connection, "CREATE TABLE t (h VARCHAR, k BIGINT, a BIGINT, b BIGINT, CONSTRAINT pk PRIMARY KEY (h, k))");
+    let mut beyond = Vec::new();
+    for Bound { sql, most } in bounds() {
+        let before = store.calls();
+        execute(&connection, &sql);
+        let calls = store.calls() - before;
+        if calls > most {
+            beyond.push(format!("{calls} calls instead of {most}: {}", sql.get(..80).unwrap_or(&sql)));
+        }
+    }
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+    let count: i64 = connection.query_one::<(i64,)>("SELECT /*+ FULL_SCAN(t) */ COUNT(*) FROM t", ()).unwrap().0;
+    assert_eq!(count, 4500 - 13);
+}
