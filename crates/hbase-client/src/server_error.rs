@@ -158,7 +158,7 @@ impl ServerError {
             return None;
         }
         let (_, rest) = self.text.split_once("wait ")?;
-        let end = rest.find(['\n', ',']).unwrap_or(rest.len());
+        let end = rest.find('\n').unwrap_or(rest.len());
         parse_wait(rest[..end].trim())
     }
 }
