@@ -109,7 +109,7 @@ impl Cluster {
         self.note(table, region, &failure);
         let is_elsewhere = failure.reaction() == Reaction::LookUpAgain;
         retries.wait(failure).await?;
-        if is_elsewhere && retries.failures() % 4 == 0 {
+        if is_elsewhere && retries.failures().is_multiple_of(4) {
             self.locator.check_enabled(context, table).await?;
         }
         Ok(())

@@ -83,7 +83,7 @@ impl Locator {
                 Err(error) => error,
             };
             retries.wait(failure).await?;
-            if retries.failures() % 4 == 0 {
+            if retries.failures().is_multiple_of(4) {
                 self.check_enabled(context, name).await?;
             }
         }

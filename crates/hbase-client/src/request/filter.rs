@@ -15,7 +15,11 @@ const FILTERS: &str = "org.apache.hadoop.hbase.filter.";
 
 /// A condition on rows or cells that the servers evaluate: a Java class and the bytes of its message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Filter(proto::Filter);
+pub struct Filter {
+    message: proto::Filter,
+    /// Whether it has a range of rows without an end, with which servers lose rows of reversed scans.
+    has_endless_range: bool,
+}
 
 /// A value with which a filter or a condition compares.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +47,8 @@ impl RowRange {
 impl Filter {
     /// A filter by the name of its Java class and the bytes of its message.
     pub fn raw(class: impl Into<String>, message: impl Into<Bytes>) -> Self {
-        Self(proto::Filter { name: class.into(), serialized_filter: Some(message.into()) })
+        let message = proto::Filter { name: class.into(), serialized_filter: Some(message.into()) };
+        Self { message, has_endless_range: false }
     }
 
     fn of_hbase(class: &str, message: &impl Message) -> Self {
@@ -51,9 +56,15 @@ impl Filter {
     }
 
     /// The rows in any of these ranges. Servers want at least one range, and merge those that overlap.
+    ///
+    /// In a reversed scan each range must have an end: with a range that has none, servers (HBase 2.6.1) leave out the rows of
+    /// all ranges before it, without an error. This client refuses such a scan.
     pub fn row_ranges(ranges: impl IntoIterator<Item = RowRange>) -> Self {
-        let row_range_list = ranges.into_iter().map(|range| range.0).collect();
-        Self::of_hbase("MultiRowRangeFilter", &MultiRowRangeFilter { row_range_list })
+        let row_range_list: Vec<_> = ranges.into_iter().map(|range| range.0).collect();
+        let is_endless = |range: &proto::RowRange| range.stop_row.as_ref().is_none_or(Bytes::is_empty);
+        let has_endless_range = row_range_list.iter().any(is_endless);
+        let filter = Self::of_hbase("MultiRowRangeFilter", &MultiRowRangeFilter { row_range_list });
+        Self { has_endless_range, ..filter }
     }
 
     /// At most so many rows of each region: a scan over several regions gives more, if [`Scan::limit`](super::Scan::limit) does not
@@ -88,8 +99,11 @@ impl Filter {
     }
 
     fn list(operator: FilterListOperator, filters: impl IntoIterator<Item = Filter>) -> Self {
-        let filters = filters.into_iter().map(|filter| filter.0).collect();
-        Self::of_hbase("FilterList", &FilterList { operator: operator as i32, filters })
+        let filters: Vec<Filter> = filters.into_iter().collect();
+        let has_endless_range = filters.iter().any(|filter| filter.has_endless_range);
+        let filters = filters.into_iter().map(|filter| filter.message).collect();
+        let list = Self::of_hbase("FilterList", &FilterList { operator: operator as i32, filters });
+        Self { has_endless_range, ..list }
     }
 
     /// The rows whose newest value of a column compares so. Rows without the column stay if `keeps_absent`. The column must be among
@@ -114,11 +128,16 @@ impl Filter {
 
     /// The name of the Java class.
     pub fn class(&self) -> &str {
-        &self.0.name
+        &self.message.name
+    }
+
+    /// Whether it has a range of rows without an end.
+    pub(crate) fn has_endless_range(&self) -> bool {
+        self.has_endless_range
     }
 
     pub(crate) fn into_message(self) -> proto::Filter {
-        self.0
+        self.message
     }
 }
 
@@ -152,5 +171,20 @@ impl Comparator {
     /// Is equal to values that contain a text, in any case of letters.
     pub fn substring(text: impl Into<String>) -> Self {
         Self::of_hbase("SubstringComparator", &SubstringComparator { substr: text.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_without_an_end_is_known_in_lists() {
+        let with_end = || Filter::row_ranges([RowRange::new(&b"a"[..]..&b"b"[..]), RowRange::new(..&b"c"[..])]);
+        let endless = || Filter::row_ranges([RowRange::new(&b"a"[..]..)]);
+        assert!(!with_end().has_endless_range());
+        assert!(endless().has_endless_range());
+        assert!(Filter::any([with_end(), Filter::all([endless()])]).has_endless_range());
+        assert!(!Filter::any([with_end(), Filter::page(1)]).has_endless_range());
     }
 }

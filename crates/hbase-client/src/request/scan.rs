@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use super::selection::Selection;
+use crate::error::Error;
 use crate::proto::{self, ReadType, TimeRange};
 
 /// Rows to read, in the order of their keys or in the reverse.
@@ -72,6 +73,11 @@ impl Scan {
         self.includes_start |= self.start.is_empty();
         self.includes_stop &= !self.stop.is_empty();
         self
+    }
+
+    /// Whether rows come from the last one to the first.
+    pub fn is_backward(&self) -> bool {
+        self.is_reversed
     }
 
     /// Reads the columns of this family, beside those that are named otherwise.
@@ -149,6 +155,20 @@ impl Scan {
     pub fn without_caching_blocks(mut self) -> Self {
         self.caches_blocks = false;
         self
+    }
+
+    /// A scan that servers answer with fewer rows than it has is refused.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let filter = self.selection.filter.as_ref();
+        if self.is_reversed && filter.is_some_and(Filter::has_endless_range) {
+            return Err(Error::Unsupported {
+                reason: "servers lose rows of a reversed scan with a row range without end",
+            });
+        }
+        Ok(())
     }
 
     /// The message for a scanner that begins at a row.

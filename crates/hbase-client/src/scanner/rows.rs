@@ -100,6 +100,7 @@ impl Scanner {
         if !self.ready.is_empty() {
             return Ok(std::mem::take(&mut self.ready).into());
         }
+        self.scan.check()?;
         let mut retries = Retries::new(context);
         while !self.is_done {
             let rows = match self.step(context).await {

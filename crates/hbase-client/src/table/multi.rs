@@ -52,8 +52,8 @@ pub(super) async fn multi(
         for answered in call_all(cluster, context, groups).await {
             for (action, region, answer) in answered {
                 match settle(cluster, table, action, &region, answer) {
-                    Ok((place, outcome)) => outcomes[place] = Some(outcome),
-                    Err((action, error)) => {
+                    Settled::Ended(place, outcome) => outcomes[place] = Some(outcome),
+                    Settled::Failed(action, error) => {
                         failure.get_or_insert(error.clone());
                         failed.push((action, error));
                     }
@@ -81,7 +81,7 @@ async fn wait(
 ) -> Vec<Waiting> {
     let is_elsewhere = failure.reaction() == Reaction::LookUpAgain;
     let mut end = retries.wait(failure).await.err();
-    if end.is_none() && is_elsewhere && retries.failures() % 4 == 0 {
+    if end.is_none() && is_elsewhere && retries.failures().is_multiple_of(4) {
         end = cluster.locator.check_enabled(context, table).await.err();
     }
     let Some(end) = end else { return failed.into_iter().map(|(action, _)| action).collect() };
@@ -96,6 +96,14 @@ async fn wait(
     Vec::new()
 }
 
+/// What an answer means for its action.
+enum Settled {
+    /// The action, by its place, has an outcome.
+    Ended(usize, Outcome<Row>),
+    /// The action may be tried again.
+    Failed(Waiting, Error),
+}
+
 /// The outcome of an action, or the action again if it may be tried again.
 fn settle(
     cluster: &Cluster,
@@ -103,17 +111,17 @@ fn settle(
     mut action: Waiting,
     region: &Region,
     answer: Result<Row, Error>,
-) -> Result<(usize, Outcome<Row>), (Waiting, Error)> {
+) -> Settled {
     let error = match answer {
-        Ok(row) => return Ok((action.place, Outcome::Done(row))),
+        Ok(row) => return Settled::Ended(action.place, Outcome::Done(row)),
         Err(error) => error,
     };
     cluster.note(table, region, &error);
     if action.attempts.may_follow(&error, region) {
-        return Err((action, error));
+        return Settled::Failed(action, error);
     }
     let outcome = action.attempts.end(error);
-    Ok((action.place, outcome))
+    Settled::Ended(action.place, outcome)
 }
 
 /// The actions by servers, in requests of bounded size. Actions without a region get their outcomes.
