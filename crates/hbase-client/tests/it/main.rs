@@ -1,0 +1,9 @@
+//! The client against a server in this process that answers as each test says.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod connections;
+mod look_ups;
+mod scans;
+mod scripted;
+mod writes;
