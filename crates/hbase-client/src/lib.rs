@@ -1,4 +1,8 @@
-//! An asynchronous client of Apache HBase.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//! The types of the crate's root are all that a program needs. The modules below it are for those who write another side of the protocol,
+//! such as a server for tests.
 //!
 //! | module | has |
 //! |---|---|
