@@ -55,7 +55,7 @@ pub(super) async fn multi(
                     Settled::Ended(place, outcome) => outcomes[place] = Some(outcome),
                     Settled::Failed(action, error) => {
                         failure.get_or_insert(error.clone());
-                        failed.push((action, error));
+                        failed.push((*action, error));
                     }
                 }
             }
@@ -101,7 +101,7 @@ enum Settled {
     /// The action, by its place, has an outcome.
     Ended(usize, Outcome<Row>),
     /// The action may be tried again.
-    Failed(Waiting, Error),
+    Failed(Box<Waiting>, Error),
 }
 
 /// The outcome of an action, or the action again if it may be tried again.
@@ -118,7 +118,7 @@ fn settle(
     };
     cluster.note(table, region, &error);
     if action.attempts.may_follow(&error, region) {
-        return Settled::Failed(action, error);
+        return Settled::Failed(Box::new(action), error);
     }
     let outcome = action.attempts.end(error);
     Settled::Ended(action.place, outcome)
