@@ -1,0 +1,30 @@
+//! Merges of regions.
+
+use super::assignment::{any_server, open, region_of};
+use crate::exception::Exception;
+use crate::name::RegionId;
+use crate::state::{Region, State, forget_region, write_region};
+
+/// The middle of a merge: the region of the row and the one after it are gone from the catalog, and the new one is there without a server.
+pub(crate) fn begin_merge(state: &mut State, table: &str, key: &[u8]) -> Result<RegionId, Exception> {
+    let first = region_of(state, table, key)?;
+    if first.end.is_empty() {
+        return Err(Exception::do_not_retry("the last region has none after it to be merged with"));
+    }
+    let second = region_of(state, table, &first.end)?;
+    let number = state.next_region_number();
+    let merged = RegionId { end: second.end.clone(), number, ..first.clone() };
+    for parent in [&first, &second] {
+        forget_region(state, parent);
+        state.regions.remove(&parent.name());
+    }
+    state.regions.insert(merged.name(), Region::new(merged.clone()));
+    write_region(state, &merged).map_err(|error| Exception::io(error.to_string()))?;
+    Ok(merged)
+}
+
+/// Opens the new region.
+pub(crate) fn finish_merge(state: &mut State, merged: &RegionId) -> Result<(), Exception> {
+    let server = any_server(state)?;
+    open(state, merged, server)
+}

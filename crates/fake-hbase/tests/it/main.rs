@@ -1,0 +1,4 @@
+//! The servers, by messages of the protocol alone: nothing here has the logic of a client.
+
+mod basics;
+mod wire;
