@@ -1,4 +1,9 @@
 //! The servers, by messages of the protocol alone: nothing here has the logic of a client.
 
 mod basics;
+mod faults;
+mod filters;
+mod multis;
+mod regions;
+mod scans;
 mod wire;
