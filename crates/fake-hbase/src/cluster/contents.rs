@@ -9,7 +9,7 @@ use hbase_client::proto::{ColumnFamilySchema, CoprocessorServiceCall, TableSchem
 use super::handle::Cluster;
 use crate::exception::Exception;
 use crate::name::{RegionId, table_name};
-use crate::operation::{create_table, delete_table, disable_table, enable_table};
+use crate::operation::{create_table, delete_table, disable_table, enable_table, finish_all};
 
 impl Cluster {
     /// Creates a table with these families, split at these keys.
@@ -52,6 +52,11 @@ impl Cluster {
     /// As [`Cluster::enable_table`].
     pub fn delete_table(&self, table: &str) -> Result<(), Exception> {
         delete_table(&mut self.state(), table)
+    }
+
+    /// Lets procedures of the master do their work now. Otherwise they do it when they are asked for often enough.
+    pub fn finish_procedures(&self) {
+        finish_all(&mut self.state());
     }
 
     /// Writes a value, with the servers' time.

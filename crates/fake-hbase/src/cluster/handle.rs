@@ -139,7 +139,7 @@ impl Cluster {
         self.state().options.queue_max = calls;
     }
 
-    /// How often a procedure of the master is said to run before it is said to be finished; once at the start.
+    /// How often a procedure of the master is said to run before it does its work and is said to be finished; once at the start.
     pub fn set_procedure_polls(&self, polls: u32) {
         self.state().options.procedure_polls = polls;
     }

@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::multi::row_of;
 use super::reply::{CellForm, Reply};
-use super::{exec, get, multi, mutate, registry, scan};
+use super::{exec, get, master, multi, mutate, registry, scan};
 use crate::call::{Call, ScanStep};
 use crate::exception::Exception;
 use crate::fault::Fault;
@@ -27,6 +27,8 @@ pub(crate) enum Request {
     Exec(CoprocessorServiceRequest),
     /// A method of `ClientMetaService`, which has no parameter.
     Registry(String),
+    /// A method of `MasterService`, with its message.
+    Master(String, Bytes),
 }
 
 fn decode<M: Message + Default>(message: Bytes) -> Result<M, Exception> {
@@ -46,6 +48,7 @@ impl Request {
             ("ClientService", "Scan") => Self::Scan(decode(message)?),
             ("ClientService", "ExecService") => Self::Exec(decode(message)?),
             ("ClientMetaService", _) => Self::Registry(method.to_owned()),
+            ("MasterService", _) => Self::Master(method.to_owned(), message),
             _ => {
                 let text = format!("{service}.{method}");
                 return Err(Exception::fatal("exceptions.UnknownProtocolException", text));
@@ -60,7 +63,7 @@ impl Request {
             Self::Multi(request) => request.region_action.iter().map(|actions| &actions.region).collect(),
             Self::Scan(request) => request.region.iter().collect(),
             Self::Exec(request) => vec![&request.region],
-            Self::Registry(_) => Vec::new(),
+            Self::Registry(_) | Self::Master(..) => Vec::new(),
         }
     }
 
@@ -72,7 +75,7 @@ impl Request {
                 request.region_action.iter().flat_map(|actions| actions.action.iter().map(row_of)).collect()
             }
             Self::Exec(request) => vec![request.call.row.clone()],
-            Self::Scan(_) | Self::Registry(_) => Vec::new(),
+            Self::Scan(_) | Self::Registry(_) | Self::Master(..) => Vec::new(),
         }
     }
 
@@ -119,18 +122,20 @@ impl Request {
         if let Some(fault) = fault.filter(|fault| !self.takes(fault)) {
             return Err(Exception::do_not_retry(format!("the test's fault {fault:?} does not fit this call")));
         }
-        if let Self::Registry(method) = &self {
-            return registry_answer(state, method);
-        }
-        let server = server.ok_or_else(|| Exception::do_not_retry("the master has no ClientService"))?;
+        let region_server = || server.ok_or_else(|| Exception::do_not_retry("the master has no ClientService"));
         let block = CellBlock::new(cells);
         match self {
-            Self::Get(request) => get::get(state, server, request, form),
-            Self::Mutate(request) => mutate::mutate(state, server, &request, block, form),
-            Self::Multi(request) => multi::multi(state, server, &request, block, fault, form),
-            Self::Scan(request) => scan::scan(state, server, &request, fault, form),
-            Self::Exec(request) => exec::exec(state, server, &request),
-            Self::Registry(_) => Err(Exception::do_not_retry("answered above")),
+            Self::Registry(method) => registry_answer(state, &method),
+            // Region servers do not have this service.
+            Self::Master(method, _) if server.is_some() => {
+                Err(Exception::fatal("exceptions.UnknownProtocolException", format!("MasterService.{method}")))
+            }
+            Self::Master(method, message) => master::answer(state, &method, message),
+            Self::Get(request) => get::get(state, region_server()?, request, form),
+            Self::Mutate(request) => mutate::mutate(state, region_server()?, &request, block, form),
+            Self::Multi(request) => multi::multi(state, region_server()?, &request, block, fault, form),
+            Self::Scan(request) => scan::scan(state, region_server()?, &request, fault, form),
+            Self::Exec(request) => exec::exec(state, region_server()?, &request),
         }
     }
 }

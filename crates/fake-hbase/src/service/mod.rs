@@ -5,6 +5,7 @@ mod dispatch;
 mod exec;
 mod get;
 mod increment;
+mod master;
 mod multi;
 mod mutate;
 mod mutation_cells;

@@ -16,6 +16,7 @@ use crate::name::{META, RegionId, table_name};
 use crate::server_id::ServerId;
 use crate::state::clock::Clock;
 use crate::state::faults::Faults;
+use crate::state::procedure::Procedure;
 use crate::state::region::{Region, Status};
 use crate::state::server::Server;
 use crate::state::table::Table;
@@ -48,14 +49,6 @@ impl Default for Options {
             procedure_polls: 1,
         }
     }
-}
-
-/// A procedure of the master: its work is done at once, and its end is told later.
-#[derive(Clone, Debug)]
-pub(crate) struct Procedure {
-    /// How often it is still said to run.
-    pub(crate) polls: u32,
-    pub(crate) failure: Option<Exception>,
 }
 
 /// The state of a cluster.

@@ -3,6 +3,7 @@
 mod basics;
 mod faults;
 mod filters;
+mod masters;
 mod multis;
 mod regions;
 mod scans;
