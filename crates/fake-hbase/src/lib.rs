@@ -17,6 +17,9 @@
 //! | `service` | the methods of region servers and of the master |
 //! | `listener` | sockets, connections, faults of answers |
 //! | [`Cluster`] | all of it, for tests |
+//! | [`Schedule`] | random changes of a cluster, by a seed |
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod call;
 mod cluster;
@@ -30,6 +33,7 @@ mod operation;
 mod row;
 mod row_key;
 mod scanner;
+mod schedule;
 mod server_id;
 mod service;
 mod state;
@@ -39,4 +43,5 @@ pub use cluster::Cluster;
 pub use exception::Exception;
 pub use fault::{Fault, ScanStop};
 pub use name::RegionId;
+pub use schedule::{Event, Kind, Schedule};
 pub use server_id::ServerId;

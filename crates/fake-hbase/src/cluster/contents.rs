@@ -82,6 +82,16 @@ impl Cluster {
         Ok(state.table(table)?.rows().values().flat_map(|row| row.cells().cloned().collect::<Vec<_>>()).collect())
     }
 
+    /// The number of rows that a table has or had.
+    pub(crate) fn count_rows(&self, table: &str) -> usize {
+        self.state().table(table).map_or(0, |table| table.rows().len())
+    }
+
+    /// The key of a row of a table, counted from 0 in their order.
+    pub(crate) fn row_key(&self, table: &str, at: usize) -> Option<Bytes> {
+        Some(self.state().table(table).ok()?.rows().keys().nth(at)?.bytes.clone())
+    }
+
     /// The regions of a table that are in service or about to be, in their order.
     ///
     /// # Errors

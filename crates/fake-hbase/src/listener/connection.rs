@@ -177,10 +177,10 @@ impl Session {
             // An answer that fits no frame: the connection ends, as it does if a server fails.
             return self.sender.send(Answer::cut(Bytes::new()));
         }
-        if let Some(Fault::Damaged(at, change)) = fault {
-            if let Some(byte) = bytes.get_mut(at) {
-                *byte ^= change;
-            }
+        if let Some(Fault::Damaged(at, change)) = fault
+            && let Some(byte) = bytes.get_mut(at)
+        {
+            *byte ^= change;
         }
         let bytes = bytes.freeze();
         let answer = match fault {

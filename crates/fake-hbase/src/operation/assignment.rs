@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::exception::Exception;
 use crate::name::{META, RegionId};
 use crate::server_id::ServerId;
-use crate::state::{State, Status, write_location};
+use crate::state::{Region, State, Status, write_location};
 
 /// The region that has a row: the one that is in service, or will be.
 pub(crate) fn region_of(state: &State, table: &str, row: &[u8]) -> Result<RegionId, Exception> {
@@ -13,6 +13,19 @@ pub(crate) fn region_of(state: &State, table: &str, row: &[u8]) -> Result<Region
     let regions = state.live_regions(table);
     let found = regions.into_iter().find(|region| region.contains(row));
     found.ok_or_else(|| Exception::do_not_retry(format!("no region of {table} has {}", row.escape_ascii())))
+}
+
+/// The region that has a row, if a server that lives has it open: only such regions split and merge.
+pub(crate) fn open_region_of(state: &State, table: &str, row: &[u8]) -> Result<RegionId, Exception> {
+    let region = region_of(state, table, row)?;
+    let is_open = |is: &Region| match is.status {
+        Status::Open(server) => state.servers.get(server.0).is_some_and(|server| server.is_alive()),
+        _ => false,
+    };
+    if state.regions.get(&region.name()).is_some_and(is_open) {
+        return Ok(region);
+    }
+    Err(Exception::not_serving_region(&region.name().escape_ascii().to_string()))
 }
 
 /// The server that a new region goes to: one that lives, each in its turn.

@@ -1,17 +1,17 @@
 //! Merges of regions.
 
-use super::assignment::{any_server, open, region_of};
+use super::assignment::{any_server, open, open_region_of};
 use crate::exception::Exception;
 use crate::name::RegionId;
 use crate::state::{Region, State, forget_region, write_region};
 
 /// The middle of a merge: the region of the row and the one after it are gone from the catalog, and the new one is there without a server.
 pub(crate) fn begin_merge(state: &mut State, table: &str, key: &[u8]) -> Result<RegionId, Exception> {
-    let first = region_of(state, table, key)?;
+    let first = open_region_of(state, table, key)?;
     if first.end.is_empty() {
         return Err(Exception::do_not_retry("the last region has none after it to be merged with"));
     }
-    let second = region_of(state, table, &first.end)?;
+    let second = open_region_of(state, table, &first.end)?;
     let number = state.next_region_number();
     let merged = RegionId { end: second.end.clone(), number, ..first.clone() };
     for parent in [&first, &second] {

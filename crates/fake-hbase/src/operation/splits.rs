@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::assignment::{any_server, open, region_of};
+use super::assignment::{any_server, open, open_region_of};
 use crate::exception::Exception;
 use crate::name::RegionId;
 use crate::state::{Region, State, Status, forget_region, write_daughters};
@@ -10,7 +10,7 @@ use crate::state::{Region, State, Status, forget_region, write_daughters};
 /// The middle of a split: the parent is closed, offline in the catalog and keeps its server there; its daughters are in the catalog,
 /// without servers. The result is the parent and its daughters.
 pub(crate) fn begin_split(state: &mut State, table: &str, key: &[u8]) -> Result<[RegionId; 3], Exception> {
-    let parent = region_of(state, table, key)?;
+    let parent = open_region_of(state, table, key)?;
     if key.is_empty() || parent.start == key {
         return Err(Exception::do_not_retry("a region can't be split at its start"));
     }

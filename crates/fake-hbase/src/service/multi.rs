@@ -116,10 +116,10 @@ impl Batch<'_> {
         }
         for mutation in mutations {
             check(self.state, region, mutation)?;
-            if let Some(Fault::Action(row, exception)) = self.fault.filter(|_| true) {
-                if *row == mutation.row {
-                    return Err(exception.clone());
-                }
+            if let Some(Fault::Action(row, exception)) = self.fault
+                && *row == mutation.row
+            {
+                return Err(exception.clone());
             }
         }
         let mut result_or_exception = Vec::with_capacity(mutations.len());
@@ -138,12 +138,12 @@ impl Batch<'_> {
         let mut collected = Vec::new();
         for action in &actions.action {
             let index = action.index.unwrap_or(0);
-            if let Some(Fault::Action(row, exception)) = self.fault {
-                if *row == row_of(action) {
-                    self.skip(action)?;
-                    results.push(of_exception(index, exception));
-                    continue;
-                }
+            if let Some(Fault::Action(row, exception)) = self.fault
+                && *row == row_of(action)
+            {
+                self.skip(action)?;
+                results.push(of_exception(index, exception));
+                continue;
             }
             match &action.mutation {
                 None => results.push(self.read(region, action, index)),

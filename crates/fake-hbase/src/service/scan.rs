@@ -188,10 +188,12 @@ fn read(
     };
     let batch = held.scanner.read(&limits, held.partial_row.as_ref());
     let mut batch = batch.map_err(|error| Exception::io(error.to_string()))?;
-    if fault == Some(&Fault::ScanMarksPartial) && batch.more_in_region && !batch.is_enough {
-        if let Some(last) = batch.parts.last_mut() {
-            last.is_partial = true;
-        }
+    if fault == Some(&Fault::ScanMarksPartial)
+        && batch.more_in_region
+        && !batch.is_enough
+        && let Some(last) = batch.parts.last_mut()
+    {
+        last.is_partial = true;
     }
     response.more_results_in_region = Some(batch.more_in_region);
     // The client is told to stop the whole scan if the filter lets nothing more through and this call gave no row.

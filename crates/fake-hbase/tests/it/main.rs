@@ -1,5 +1,7 @@
 //! The servers, by messages of the protocol alone: nothing here has the logic of a client.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod basics;
 mod faults;
 mod filters;
@@ -7,4 +9,5 @@ mod masters;
 mod multis;
 mod regions;
 mod scans;
+mod schedules;
 mod wire;
