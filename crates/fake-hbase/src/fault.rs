@@ -10,9 +10,11 @@ use crate::exception::Exception;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanStop {
     /// After so many cells, or at once. In the middle of a row it gives a partial row, to clients that handle partial rows; for others
-    /// and for scans with filters of whole rows it comes after the row.
+    /// and for scans with filters of whole rows it comes after the row. A call that stops with its last cell does not know that none
+    /// follow: the next one gives nothing.
     pub cells: usize,
-    /// Whether it says that its time was over: a heartbeat, for clients that handle them. Otherwise its size was reached.
+    /// Whether its time was over, which makes a heartbeat; clients that do not handle heartbeats and parts have no such end. Otherwise
+    /// its size was reached.
     pub is_heartbeat: bool,
 }
 
@@ -30,7 +32,8 @@ pub enum Fault {
     CutAfter,
     /// The call is carried out, and the connection is cut after so many bytes of the answer.
     CutInside(usize),
-    /// The call waits so long before it is carried out.
+    /// The call waits so long before it is carried out, as in a server that pauses in the middle of it: even if the client's time-out
+    /// is over by then, or its connection.
     Slow(Duration),
     /// The call is carried out, and the answer waits so long.
     Late(Duration),

@@ -1,6 +1,6 @@
 //! A row: the newest value of each column, and markers of deletions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use hbase_client::WireError;
@@ -16,6 +16,9 @@ pub(crate) struct Row {
     // Markers hide what has their time or an older one, even if it comes later.
     deleted_families: BTreeMap<Bytes, u64>,
     deleted_columns: BTreeMap<Column, u64>,
+    // These hide what has exactly their time.
+    deleted_versions: BTreeSet<(Column, u64)>,
+    deleted_family_versions: BTreeSet<(Bytes, u64)>,
 }
 
 impl Row {
@@ -47,11 +50,16 @@ impl Row {
             }
             CellKind::DELETE_FAMILY_VERSION => {
                 self.cells.retain(|(family, _), cell| *family != column.0 || cell.timestamp() != timestamp);
+                self.deleted_family_versions.insert((column.0, timestamp));
             }
             CellKind::DELETE => {
                 // Without a time it is the newest version, whatever its time.
-                let newest = parts.timestamp == LATEST_TIMESTAMP;
-                self.cells.retain(|of, cell| *of != column || !newest && cell.timestamp() != timestamp);
+                let newest = self.cells.get(&column).map(Cell::timestamp);
+                let deleted = if parts.timestamp == LATEST_TIMESTAMP { newest.unwrap_or(now) } else { timestamp };
+                if newest == Some(deleted) {
+                    self.cells.remove(&column);
+                }
+                self.deleted_versions.insert((column, deleted));
             }
             _ => self.put(column, Cell::new(CellParts { timestamp, ..parts })?),
         }
@@ -62,6 +70,8 @@ impl Row {
         let time = cell.timestamp();
         let is_hidden = self.deleted_families.get(&column.0).is_some_and(|marker| time <= *marker)
             || self.deleted_columns.get(&column).is_some_and(|marker| time <= *marker)
+            || self.deleted_family_versions.contains(&(column.0.clone(), time))
+            || self.deleted_versions.contains(&(column.clone(), time))
             || self.cells.get(&column).is_some_and(|newer| time < newer.timestamp());
         if !is_hidden {
             self.cells.insert(column, cell);

@@ -107,7 +107,7 @@ impl Scanner {
         let mut complete = 0;
         while batch.parts.len() < limits.results {
             if self.is_stopped(limits, &progress) {
-                batch.more_in_region = self.peek().is_some();
+                batch.more_in_region = !self.begun.is_empty() || self.more(self.cuts_rows(limits));
                 self.stop(limits, &mut batch);
                 break;
             }
@@ -149,15 +149,27 @@ impl Scanner {
         Ok(batch)
     }
 
+    /// Whether the test stops the call here. The time of a call is bounded for clients that handle heartbeats alone.
     fn is_stopped(&self, limits: &Limits, progress: &Progress) -> bool {
-        limits.stop.is_some_and(|stop| progress.cells >= stop.cells)
+        let stop = limits.stop.filter(|stop| !stop.is_heartbeat || limits.heartbeats && limits.partials);
+        stop.is_some_and(|stop| progress.cells >= stop.cells)
     }
 
-    /// Says so if the time was over: only to clients that handle heartbeats and parts of rows, and only if more rows are there.
+    /// Says that the time was over. A call that stops for its size says so, too, if it gave nothing.
     fn stop(&self, limits: &Limits, batch: &mut Batch) {
         let is_heartbeat = limits.stop.is_some_and(|stop| stop.is_heartbeat);
-        batch.is_heartbeat = is_heartbeat && limits.heartbeats && limits.partials && batch.more_in_region;
+        batch.is_heartbeat = batch.more_in_region && (is_heartbeat || batch.parts.is_empty());
         batch.cursor = self.peek();
+    }
+
+    /// Whether limits hold between the cells of a row.
+    fn cuts_rows(&self, limits: &Limits) -> bool {
+        limits.partials && !self.filter.as_ref().is_some_and(Filter::is_of_rows)
+    }
+
+    /// Whether more rows follow, as far as the server tells. A limit that was reached hides that none do, if it holds between cells.
+    fn more(&self, is_cut: bool) -> bool {
+        !self.is_filter_done() && (is_cut || self.next_row().is_some())
     }
 
     /// The row that comes next, before the filter.
@@ -181,15 +193,15 @@ impl Scanner {
         if self.begun.is_empty() && !self.begin_row()? {
             return Ok((Vec::new(), Ending::Nothing));
         }
-        let is_of_rows = self.filter.as_ref().is_some_and(Filter::is_of_rows);
-        let partials = limits.partials && !is_of_rows;
-        let mut taken = 0;
+        let cuts_rows = self.cuts_rows(limits);
+        let (mut taken, mut is_cut) = (0, false);
         for cell in &self.begun {
             taken += 1;
             progress.bytes += cell.key_value().len() as u64;
             progress.cells += 1;
             let is_over = progress.bytes >= limits.bytes || self.is_stopped(limits, progress);
-            if taken == self.batch_cells || partials && is_over {
+            is_cut = taken == self.batch_cells || cuts_rows && is_over;
+            if is_cut {
                 break;
             }
         }
@@ -198,8 +210,7 @@ impl Scanner {
         if !self.begun.is_empty() {
             return Ok((cells, Ending::Inside));
         }
-        let more = !self.is_filter_done() && self.next_row().is_some();
-        Ok((cells, Ending::Row(more)))
+        Ok((cells, Ending::Row(self.more(is_cut))))
     }
 
     /// Goes to the next row of which the filter lets cells through.

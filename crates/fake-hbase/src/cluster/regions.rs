@@ -70,7 +70,7 @@ impl Cluster {
         self.finish_merge(&merged)
     }
 
-    /// Goes to the middle of a merge: the new region has no server yet.
+    /// Goes to the middle of a merge: the new region is in `hbase:meta` with the server of the first one, which does not have it open.
     ///
     /// # Errors
     /// As [`Cluster::merge`].

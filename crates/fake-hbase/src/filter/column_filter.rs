@@ -34,7 +34,8 @@ impl ColumnFilter {
             // The relation is that of the cell to the value.
             self.found = Some(holds(relation, self.comparator.compare(cell.value()).reverse()));
         }
-        self.found == Some(false)
+        // Without this word the cells come, and the row is left out at its end.
+        self.found == Some(false) && self.message.latest_version_only == Some(true)
     }
 
     pub(crate) fn drops_row(&self) -> bool {

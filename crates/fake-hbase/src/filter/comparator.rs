@@ -39,13 +39,18 @@ impl Comparator {
         })
     }
 
+    /// Its value; empty if it has none.
+    pub(crate) fn value(&self) -> &[u8] {
+        match self {
+            Self::Binary(value) | Self::BinaryPrefix(value) => value,
+            Self::Null => &[],
+            Self::Substring(text) => text.as_bytes(),
+        }
+    }
+
     /// Whether its value is nothing, which conditions take for an absent cell.
     pub(crate) fn is_null(&self) -> bool {
-        match self {
-            Self::Binary(value) | Self::BinaryPrefix(value) => value.is_empty(),
-            Self::Null => true,
-            Self::Substring(text) => text.is_empty(),
-        }
+        self.value().is_empty()
     }
 
     /// The comparator's value compared with that of a cell, in this order.

@@ -9,7 +9,7 @@ use crate::filter::{Comparator, holds};
 use crate::name::RegionId;
 use crate::state::State;
 
-/// Whether the condition holds. Its relation is that of its value to the cell's, in this order. A condition with an empty value holds for
+/// Whether the condition holds. Of its comparator only the value counts, which is compared as a whole, whatever the class. Its relation is that of its value to the cell's, in this order. A condition with an empty value holds for
 /// a cell that is absent or empty; a condition with a value never holds for an absent cell, not even `NOT_EQUAL`.
 pub(crate) fn condition_holds(state: &State, region: &RegionId, condition: &Condition) -> Result<bool, Exception> {
     check_row(region, &condition.row, "doCheckAndRowMutate")?;
@@ -30,8 +30,16 @@ pub(crate) fn condition_holds(state: &State, region: &RegionId, condition: &Cond
         (None, true) => relation != CompareType::NotEqual,
         (Some(cell), true) => cell.value().is_empty() == (relation != CompareType::NotEqual),
         (None, false) => false,
-        (Some(cell), false) => holds(relation, comparator.compare(cell.value())),
+        (Some(cell), false) => holds(relation, comparator.value().cmp(cell.value())),
     })
+}
+
+/// The time of the cell that a condition looks at, or 0: a write with a condition is not older.
+pub(crate) fn condition_time(state: &State, region: &RegionId, condition: &Condition) -> u64 {
+    let row = state.table(&region.table).ok().and_then(|table| table.row(&condition.row));
+    let (family, qualifier) = (condition.family.as_deref(), condition.qualifier.as_deref());
+    let cell = row.and_then(|row| row.cell(family.unwrap_or_default(), qualifier.unwrap_or_default()));
+    cell.map_or(0, hbase_client::cell::Cell::timestamp)
 }
 
 /// Refuses a condition on another row than the one that is written.

@@ -8,7 +8,7 @@ use hbase_client::proto::{
     RegionActionResult, ResultOrException, RowResult,
 };
 
-use super::conditions::{check_same_row, condition_holds};
+use super::conditions::{check_same_row, condition_holds, condition_time};
 use super::exec::run;
 use super::get::get_result;
 use super::mutate::{apply, check};
@@ -103,7 +103,8 @@ impl Batch<'_> {
         actions: &RegionAction,
         mutations: &[Mutation],
     ) -> Result<RegionActionResult, Exception> {
-        // Results of such actions are numbered by their place, and have no cells but for increments.
+        // Results of such actions are numbered by their place.
+        let mut at_least = 0;
         let indexes = 0..mutations.len() as u32;
         if let Some(condition) = &actions.condition {
             for mutation in mutations {
@@ -113,6 +114,7 @@ impl Batch<'_> {
                 let result_or_exception = indexes.map(|index| of_result(index, RowResult::default())).collect();
                 return Ok(RegionActionResult { result_or_exception, processed: Some(false), exception: None });
             }
+            at_least = condition_time(self.state, region, condition);
         }
         for mutation in mutations {
             check(self.state, region, mutation)?;
@@ -122,11 +124,15 @@ impl Batch<'_> {
                 return Err(exception.clone());
             }
         }
-        let mut result_or_exception = Vec::with_capacity(mutations.len());
-        for (index, mutation) in indexes.zip(mutations) {
-            let changed = apply(self.state, self.server, region, mutation, self.nonce_group)?;
-            let changed = changed.map(|changed| row_result(changed, self.form.in_blocks, &mut self.cells));
-            result_or_exception.push(of_result(index, changed.unwrap_or_default()));
+        let mut changed = Vec::new();
+        for mutation in mutations {
+            let cells = apply(self.state, self.server, region, mutation, self.nonce_group, at_least)?;
+            changed.extend(cells.unwrap_or_default());
+        }
+        // New cells of increments lie in the message of the first outcome, whatever the connection says.
+        let mut result_or_exception: Vec<_> = indexes.map(|index| of_result(index, RowResult::default())).collect();
+        if let Some(first) = result_or_exception.first_mut().filter(|_| !changed.is_empty()) {
+            first.result = Some(row_result(changed, false, &mut self.cells));
         }
         Ok(RegionActionResult { result_or_exception, processed: Some(true), exception: None })
     }
@@ -182,7 +188,7 @@ impl Batch<'_> {
         mutations.sort_by(|(_, one), (_, other)| one.row.cmp(&other.row));
         for (index, mutation) in mutations.drain(..) {
             let done = check(self.state, region, &mutation)
-                .and_then(|()| apply(self.state, self.server, region, &mutation, self.nonce_group));
+                .and_then(|()| apply(self.state, self.server, region, &mutation, self.nonce_group, 0));
             results.push(match done {
                 Ok(changed) => {
                     let changed = changed.map(|changed| row_result(changed, self.form.in_blocks, &mut self.cells));

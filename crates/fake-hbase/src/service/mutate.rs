@@ -4,7 +4,7 @@ use hbase_client::cell::Cell;
 use hbase_client::frame::CellBlock;
 use hbase_client::proto::{MutateRequest, MutateResponse, MutationType};
 
-use super::conditions::{check_same_row, condition_holds};
+use super::conditions::{check_same_row, condition_holds, condition_time};
 use super::increment::change;
 use super::mutation_cells::Mutation;
 use super::regions::check_families;
@@ -30,20 +30,22 @@ pub(crate) fn check(state: &State, region: &RegionId, mutation: &Mutation) -> Re
     Err(Exception::failed_sanity_check(text))
 }
 
-/// Applies a mutation that was checked; increments and appends give their new cells.
+/// Applies a mutation that was checked; increments and appends give their new cells. A put has the time `at_least`, if the clock is
+/// behind it.
 pub(crate) fn apply(
     state: &mut State,
     server: ServerId,
     region: &RegionId,
     mutation: &Mutation,
     nonce_group: u64,
+    at_least: u64,
 ) -> Result<Option<Vec<Cell>>, Exception> {
     match mutation.kind {
         MutationType::Increment | MutationType::Append => {
             change(state, server, region, mutation, nonce_group).map(Some)
         }
         MutationType::Put | MutationType::Delete => {
-            let now = state.clock.tick();
+            let now = state.clock.tick().max(at_least);
             let table = state.table_mut(&region.table)?;
             table.apply(&mutation.cells, now).map_err(|error| Exception::do_not_retry(error.to_string()))?;
             Ok(None)
@@ -61,14 +63,16 @@ pub(crate) fn mutate(
     let region = state.region(server, &request.region)?.id.clone();
     let mutation = Mutation::decode(&request.mutation, &mut block)?;
     let mutation = mutation.with_families(state.table(&region.table)?, request.mutation.timestamp)?;
+    let mut at_least = 0;
     if let Some(condition) = &request.condition {
         check_same_row(condition, &mutation.row)?;
         if !condition_holds(state, &region, condition)? {
             return Ok(Reply::of(&MutateResponse { processed: Some(false), result: None }));
         }
+        at_least = condition_time(state, &region, condition);
     }
     check(state, &region, &mutation)?;
-    let changed = apply(state, server, &region, &mutation, request.nonce_group.unwrap_or(0))?;
+    let changed = apply(state, server, &region, &mutation, request.nonce_group.unwrap_or(0), at_least)?;
     let mut cells = Vec::new();
     // Increments and appends say nothing about being processed, unless they have a condition.
     let processed = (changed.is_none() || request.condition.is_some()).then_some(true);

@@ -169,11 +169,11 @@ fn read(
 ) -> Result<bool, Exception> {
     let default_rows = u32::from(request.close_scanner != Some(true));
     let results = request.number_of_rows.unwrap_or(default_rows) as usize;
-    response.more_results = Some(true);
-    response.more_results_in_region = Some(true);
+    response.stale = Some(false);
     if results == 0 {
-        response.stale = Some(false);
-        return Ok(false);
+        response.more_results_in_region = Some(true);
+        response.more_results = Some(!held.scanner.is_filter_done());
+        return Ok(held.scanner.is_filter_done());
     }
     let limits = Limits {
         results,
@@ -199,7 +199,6 @@ fn read(
     // The client is told to stop the whole scan if the filter lets nothing more through and this call gave no row.
     let is_scan_over = batch.is_enough || held.scanner.is_filter_done() && batch.parts.is_empty();
     response.more_results = Some(!is_scan_over);
-    response.stale = Some(false);
     response.heartbeat_message = batch.is_heartbeat.then_some(true);
     let cursor = batch.cursor.take().filter(|_| held.needs_cursor && batch.is_heartbeat);
     response.cursor = cursor.map(|row| Cursor { row: Some(row) });

@@ -59,6 +59,23 @@ pub(crate) fn write_daughters(
     Ok(())
 }
 
+/// Writes a region that two were merged to; it is not open, and has their server nevertheless.
+pub(crate) fn write_merged(
+    state: &mut State,
+    merged: &RegionId,
+    parents: [&RegionId; 2],
+    server: Option<ServerId>,
+) -> Result<(), WireError> {
+    write_region(state, merged)?;
+    for (parent, qualifier) in parents.into_iter().zip(["merge0000", "merge0001"]) {
+        set(state, &merged.name(), ("info", qualifier), &region_info(&parent.info()))?;
+    }
+    if let Some(server) = server {
+        write_location(state, merged, server, 1)?;
+    }
+    set(state, &merged.name(), ("info", "state"), b"CLOSED")
+}
+
 /// Takes the row of a region away.
 pub(crate) fn forget_region(state: &mut State, id: &RegionId) {
     if let Some(meta) = state.tables.get_mut(META) {

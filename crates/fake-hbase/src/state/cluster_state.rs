@@ -117,9 +117,9 @@ impl State {
         self.regions.values().find(|region| region.id.encoded_name().as_bytes() == specifier.value)
     }
 
-    /// The region that a request names, if this server has it.
+    /// The region that a request names, if this server has it. Whatever the specifier says, its value is the whole name.
     pub(crate) fn region(&self, server: ServerId, specifier: &RegionSpecifier) -> Result<&Region, Exception> {
-        let region = self.find_region(specifier);
+        let region = self.regions.get(&specifier.value);
         if let Some(region) = region.filter(|region| region.status == Status::Open(server)) {
             return Ok(region);
         }

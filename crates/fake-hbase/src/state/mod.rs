@@ -9,7 +9,9 @@ mod region;
 mod server;
 mod table;
 
-pub(crate) use catalog::{forget_region, write_daughters, write_location, write_region, write_table_state};
+pub(crate) use catalog::{
+    forget_region, write_daughters, write_location, write_merged, write_region, write_table_state,
+};
 pub(crate) use cluster_state::State;
 pub(crate) use faults::Armed;
 pub(crate) use procedure::{Procedure, Work};

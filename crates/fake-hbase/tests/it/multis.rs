@@ -130,6 +130,18 @@ async fn several_mutations_of_a_row_have_one_condition() {
 }
 
 #[tokio::test]
+async fn increments_at_once_lie_in_the_first_outcome() {
+    let (_cluster, region, mut wire) = start().await;
+    let append = || write(9, mutation(MutationType::Append, "b", &[("q", "x")]));
+    let all =
+        RegionAction { atomic: Some(true), ..on(&region, vec![write(7, put("b", &[("p", "1")])), append(), append()]) };
+    let answer = multi(&mut wire, vec![all]).await;
+    let outcomes = &answer.message.region_action_result[0].result_or_exception;
+    let cells = &outcomes[0].result.as_ref().unwrap().cell;
+    assert_eq!((indexes(&answer), answer.cells.len(), cells.len()), (vec![0, 1, 2], 0, 2));
+}
+
+#[tokio::test]
 async fn a_test_chooses_what_fails() {
     let (cluster, region, mut wire) = start().await;
     let puts = || on(&region, vec![write(0, put("b", &[("q", "")])), write(1, put("c", &[("q", "")]))]);
@@ -159,7 +171,7 @@ async fn coprocessors_are_the_tests() {
     let request = CoprocessorServiceRequest { region: named(&region), call: call.clone() };
     let missing = wire.call::<CoprocessorServiceResponse>("ExecService", &request, &[]).await.map(|_| ());
     assert_eq!(crate::wire::class(&missing.unwrap_err()), "UnknownProtocolException");
-    cluster.set_coprocessor(|region, call| Ok([&region.table.as_bytes()[..], &call.request[..]].concat().into()));
+    cluster.set_coprocessor(|region, call| Ok([region.table.as_bytes(), &call.request[..]].concat().into()));
     let answer = wire.call::<CoprocessorServiceResponse>("ExecService", &request, &[]).await.unwrap();
     assert_eq!(answer.message.value.value, bytes("tin"));
     let action = Action { index: Some(0), service_call: Some(call), ..Action::default() };

@@ -174,11 +174,34 @@ async fn stops_and_heartbeats_are_where_the_test_wants_them() {
     stop(1, false);
     let row = wire.scan(next(opened.scanner_id, 1, 10)).await.unwrap().message;
     assert_eq!((row.heartbeat_message, row.partial_flag_per_result), (None, vec![false]));
-    // At the end nothing has to be said.
+    // A call that stops with the last cell does not know it, and the next one gives nothing.
     stop(1, true);
     let last = wire.scan(next(opened.scanner_id, 2, 10)).await.unwrap().message;
-    assert_eq!((last.heartbeat_message, last.more_results_in_region), (None, Some(false)));
+    assert_eq!((last.heartbeat_message, last.more_results_in_region), (Some(true), Some(true)));
+    let nothing = wire.scan(next(opened.scanner_id, 3, 10)).await.unwrap().message;
+    assert_eq!((nothing.cells_per_result.len(), nothing.more_results_in_region), (0, Some(false)));
+    // A client that handles no heartbeats has no such end.
+    stop(1, true);
+    let simple = ScanRequest { client_handles_heartbeats: None, ..opening(&region, Scan::default(), 10) };
+    let all = wire.scan(simple).await.unwrap().message;
+    assert_eq!((all.heartbeat_message, all.cells_per_result), (None, vec![2, 1]));
     assert_eq!(cluster.waiting_faults(), 0);
+}
+
+#[tokio::test]
+async fn a_limit_that_the_last_cell_reaches_hides_the_end() {
+    let cluster = with_table(&["a"]);
+    let region = cluster.region_of("t", b"").unwrap();
+    let mut wire = Wire::of_row(&cluster, "t", b"").await;
+    let by_bytes = Scan { max_result_size: Some(1), ..Scan::default() };
+    let by_batch = Scan { batch_size: Some(1), ..Scan::default() };
+    for (scan, rows) in [(by_bytes, 10), (by_batch, 1)] {
+        let opened = wire.open(&region, scan, rows).await.unwrap().message;
+        let said = (opened.cells_per_result.len(), opened.more_results_in_region, opened.partial_flag_per_result);
+        assert_eq!(said, (1, Some(true), vec![false]));
+        let nothing = wire.scan(next(opened.scanner_id, 0, 10)).await.unwrap().message;
+        assert_eq!((nothing.cells_per_result.len(), nothing.more_results_in_region), (0, Some(false)));
+    }
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ proptest! {
             let mut written = BTreeMap::new();
             for turn in 0..60_usize {
                 schedule.step(&cluster);
-                let row = ROWS[(seed as usize ^ turn * 7) % ROWS.len()];
+                let row = ROWS[(seed as usize ^ (turn * 7)) % ROWS.len()];
                 if write(&cluster, row, turn).await == Some(true) {
                     written.insert(row, turn);
                 }
