@@ -4,6 +4,7 @@
 
 mod connections;
 mod look_ups;
+mod model;
 mod scans;
 mod scripted;
 mod writes;
