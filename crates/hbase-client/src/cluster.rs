@@ -1,11 +1,9 @@
 //! A cluster: its servers, its regions, and calls of single regions, which are tried again.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use prost::Message;
-use tokio::time::Instant;
 
 use crate::connection::{Answer, Server, Servers, Service, Settings};
 use crate::context::CallContext;
@@ -17,9 +15,6 @@ use crate::registry::Registry;
 use crate::retries::Retries;
 use crate::server_error::Reaction;
 use crate::table_name::TableName;
-
-/// An attempt takes no longer than this; then the call is tried again if it may be.
-pub(crate) const ATTEMPT_MAX: Duration = Duration::from_secs(30);
 
 /// Whether a call may be sent again that may have been applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +74,7 @@ impl Cluster {
             }
             let server = self.server_of(&region);
             let RegionRequest { method, message, cells } = request(&region);
-            let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
+            let until = context.attempt_until();
             let answer = server.call::<A>(method, &message, cells, until).await;
             let failure = match answer.and_then(|answer| read(&server, answer)) {
                 Ok(value) => return Outcome::Done(value),

@@ -9,6 +9,9 @@ use tokio::time::Instant;
 /// The retries of a context, by default.
 pub const RETRIES: u32 = 100;
 
+/// The longest time of one attempt, by default; HBase's own clients have the same.
+pub const ATTEMPT: Duration = Duration::from_secs(60);
+
 /// The bounds of a call. All calls that are made with one context, or with clones of it, share its deadline and its retries.
 ///
 /// To cancel a call, drop its future: it ends at once, and its answer is thrown away when it comes.
@@ -17,6 +20,7 @@ pub struct CallContext {
     deadline: Instant,
     retries_left: Arc<AtomicU32>,
     repeats_unknown: bool,
+    attempt: Duration,
 }
 
 impl CallContext {
@@ -27,6 +31,7 @@ impl CallContext {
             deadline: Instant::now() + time.min(Duration::from_secs(30 * 365 * 86_400)),
             retries_left: Arc::new(AtomicU32::new(RETRIES)),
             repeats_unknown: false,
+            attempt: ATTEMPT,
         }
     }
 
@@ -44,6 +49,20 @@ impl CallContext {
     pub fn repeating_unknown_writes(mut self) -> Self {
         self.repeats_unknown = true;
         self
+    }
+
+    /// The longest time of one attempt, [`ATTEMPT`] by default. After it a call is tried again, at another place perhaps, if it may be.
+    /// Calls of coprocessors have time until the deadline.
+    #[must_use]
+    pub fn with_attempts_of(mut self, time: Duration) -> Self {
+        self.attempt = time;
+        self
+    }
+
+    /// When an attempt that begins now must end.
+    pub(crate) fn attempt_until(&self) -> Instant {
+        // A time that the clock can't add is beyond any deadline.
+        Instant::now().checked_add(self.attempt).map_or(self.deadline, |until| until.min(self.deadline))
     }
 
     /// When the calls must end.

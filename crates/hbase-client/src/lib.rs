@@ -39,7 +39,7 @@ pub use address::{Address, AddressError};
 pub use admin::{Admin, Family, Procedure, TableDescriptor};
 pub use client::Client;
 pub use connection::Settings;
-pub use context::{CallContext, RETRIES};
+pub use context::{ATTEMPT, CallContext, RETRIES};
 pub use error::Error;
 pub use outcome::Outcome;
 pub use region::{Place, Region};

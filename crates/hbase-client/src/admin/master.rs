@@ -7,7 +7,7 @@ use prost::Message;
 use tokio::time::Instant;
 
 use crate::address::Address;
-use crate::cluster::{ATTEMPT_MAX, Cluster};
+use crate::cluster::Cluster;
 use crate::connection::{Answer, Server, Service};
 use crate::context::CallContext;
 use crate::error::Error;
@@ -36,7 +36,7 @@ impl Admin {
     ) -> Result<A, Error> {
         let mut retries = Retries::new(context);
         loop {
-            let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
+            let until = context.attempt_until();
             let answer = match self.server(until).await {
                 Ok(server) => server.call::<A>(method, request, Bytes::new(), until).await,
                 Err(error) => Err(error),

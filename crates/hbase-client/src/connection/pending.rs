@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 use crate::address::Address;
 use crate::error::Error;
@@ -22,7 +21,6 @@ struct State {
     next_id: u32,
     /// Why the connection has ended.
     ended: Option<String>,
-    last_received: Instant,
 }
 
 /// The calls of a connection that wait for their answers.
@@ -33,8 +31,7 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn new(server: Address) -> Self {
-        let last_received = Instant::now();
-        let state = State { waiting: HashMap::new(), next_id: 0, ended: None, last_received };
+        let state = State { waiting: HashMap::new(), next_id: 0, ended: None };
         Self { server, state: Mutex::new(state) }
     }
 
@@ -78,11 +75,7 @@ impl Pending {
 
     /// Gives an answer to its call. The answer to a call that was cancelled is thrown away.
     pub(super) fn answer(&self, id: u32, response: Response) {
-        let waiting = {
-            let mut state = self.state();
-            state.last_received = Instant::now();
-            state.waiting.remove(&id)
-        };
+        let waiting = self.state().waiting.remove(&id);
         if let Some(waiting) = waiting {
             // The receiver is gone if the call is cancelled at this moment.
             let _ = waiting.reply.send(Ok(response));
@@ -104,10 +97,5 @@ impl Pending {
 
     pub(super) fn has_ended(&self) -> bool {
         self.state().ended.is_some()
-    }
-
-    /// When the last answer came, or the connection began.
-    pub(super) fn last_received(&self) -> Instant {
-        self.state().last_received
     }
 }

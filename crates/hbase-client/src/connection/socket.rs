@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -23,8 +24,13 @@ const QUEUE_FRAMES: usize = 64;
 const WRITE_BYTES: usize = 256 << 10;
 /// The reader has room for so many bytes at least.
 const READ_BYTES: usize = 64 << 10;
-/// A connection on which a call had no answer, and nothing else came for so long, is given up.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// A host that is gone acknowledges nothing: after so long its connection ends.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(20);
+/// An idle connection is probed after so long, and so often then.
+const PROBE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(5));
+/// The time of requests whose answers nobody needs.
+const POST: Duration = Duration::from_secs(10);
 
 /// A frame for the writer. Nobody waits for the answer to a frame without a call.
 struct Outgoing {
@@ -58,7 +64,7 @@ impl Socket {
             Ok(Err(error)) => return Err(failed(error.to_string())),
             Err(_) => return Err(failed("no answer before the deadline".to_owned())),
         };
-        stream.set_nodelay(true).map_err(|error| failed(error.to_string()))?;
+        prepare(&stream).map_err(|error| failed(error.to_string()))?;
         let mut preamble = BytesMut::new();
         put_preamble(header, &mut preamble);
         let (reader, writer) = stream.into_split();
@@ -95,12 +101,8 @@ impl Socket {
             self.queue.send(Outgoing { call_id: Some(call_id), frame }).await.map_err(|_| ended())?;
             receiver.await.unwrap_or_else(|_| Err(ended()))
         };
-        let begun = Instant::now();
         let Ok(answer) = timeout_at(until, exchange).await else {
             let sent = waiting.pending.forget(call_id);
-            if self.pending.last_received().max(begun).elapsed() >= SILENCE_MAX {
-                self.pending.end("nothing came for a long time");
-            }
             return Err(Error::NoAnswer { server: self.server.clone(), method, sent });
         };
         answer
@@ -108,7 +110,7 @@ impl Socket {
 
     /// Sends a request whose answer nobody needs, if the writer has room for it.
     pub(super) fn post(&self, method: &'static str, message: Bytes) {
-        let until = Instant::now() + SILENCE_MAX;
+        let until = Instant::now() + POST;
         if let Ok(frame) = frame(None, method, message, Bytes::new(), until) {
             // If the queue is full, the server's lease ends what the request would have ended.
             let _ = self.queue.try_send(Outgoing { call_id: None, frame });
@@ -127,6 +129,15 @@ impl Drop for Socket {
         }
         self.pending.end("it was closed");
     }
+}
+
+fn prepare(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(PROBE.0).with_interval(PROBE.1))?;
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED_MAX))?;
+    Ok(())
 }
 
 struct Call<'p> {

@@ -86,7 +86,11 @@ pub(super) fn current(entries: &[Entry]) -> impl Iterator<Item = &Region> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::cell::{CellKind, CellParts};
 
     fn entry(start: &'static str, end: &'static str, id: u64, in_service: bool) -> Entry {
         let place = Place { server: Address::new("h", 1), start_code: 1, open_sequence: 1 };
@@ -115,5 +119,25 @@ mod tests {
         let before = [entry("", "b", 2, true)];
         assert_eq!(choose(&before, b"b", Side::At), Choice::NotInService);
         assert_eq!(choose(&before, b"b", Side::Before), Choice::Region(before[0].region.clone()));
+    }
+
+    proptest! {
+        /// Cells of `hbase:meta` with any values tell of a region or of none.
+        #[test]
+        fn any_cells_do_no_harm(values in vec((0_usize..5, vec(any::<u8>(), 0..40), any::<bool>()), 0..5)) {
+            let table: TableName = "t".parse().unwrap();
+            let info = RegionInfo { region_id: 1, table_name: table.message(), ..RegionInfo::default() };
+            let cells = values.into_iter().map(|(column, value, is_right)| {
+                let names = ["regioninfo", "server", "serverstartcode", "seqnumDuringOpen", "state"];
+                let value = if is_right { [b"PBUF".to_vec(), info.encode_to_vec()].concat() } else { value };
+                let (family, qualifier) = (&b"info"[..], names[column].as_bytes());
+                let kind = CellKind::PUT;
+                Cell::new(CellParts { row: b"t,,1.", family, qualifier, timestamp: 1, kind, value: &value }).unwrap()
+            });
+            let cells: Vec<Cell> = cells.collect();
+            if let Some(entry) = Entry::of_cells(&table, &cells) {
+                prop_assert_eq!(entry.region.id(), 1);
+            }
+        }
     }
 }

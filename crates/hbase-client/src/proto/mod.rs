@@ -63,3 +63,6 @@ pub use rpc::{
     CellBlockMeta, ConnectionHeader, ExceptionResponse, RequestHeader, ResponseHeader, UserInformation, VersionInfo,
 };
 pub use scan::{Cursor, ReadType, Scan, ScanRequest, ScanResponse};
+
+#[cfg(test)]
+mod tests;

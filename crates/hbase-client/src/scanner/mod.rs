@@ -1,8 +1,11 @@
 //! Scans over regions.
 
 mod assembler;
+mod counts;
+mod limits;
 mod open_scanner;
 mod position;
 mod rows;
 
-pub use rows::{ScanCounts, Scanner};
+pub use counts::ScanCounts;
+pub use rows::Scanner;

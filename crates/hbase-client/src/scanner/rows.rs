@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::time::Instant;
 
 use super::assembler::Assembler;
+use super::counts::ScanCounts;
+use super::limits::Limits;
 use super::open_scanner::OpenScanner;
 use super::position::Position;
-use crate::cluster::{ATTEMPT_MAX, Cluster};
+use crate::cluster::Cluster;
 use crate::connection::{Answer, Server};
 use crate::context::CallContext;
 use crate::error::Error;
@@ -27,21 +28,6 @@ const ROW_BYTES_MAX: usize = 256 << 20;
 /// The classes of exceptions after which a call was certainly not begun: the scanner is as it was.
 const NOT_BEGUN: &[&str] = &["CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"];
 
-/// What a scan has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScanCounts {
-    /// Calls for rows that had an answer.
-    pub calls: u64,
-    /// Scanners that were opened.
-    pub opened: u64,
-    /// Answers without rows that only say that the server is still at work.
-    pub heartbeats: u64,
-    /// Failures after which the scan went on.
-    pub failures: u64,
-    /// Complete rows.
-    pub rows: u64,
-}
-
 /// The rows of a scan, over all regions of its range.
 ///
 /// Each row is given once, and none is left out, while regions split, merge and move, leases expire and servers die: after a failure
@@ -56,8 +42,7 @@ pub struct Scanner {
     position: Position,
     open: Option<OpenScanner>,
     assembler: Assembler,
-    rows_left: Option<u64>,
-    bytes_left: Option<u64>,
+    limits: Limits,
     is_done: bool,
     /// Rows for [`Self::next_row`].
     ready: VecDeque<Row>,
@@ -70,8 +55,7 @@ impl Scanner {
             position: Position::new(&scan),
             open: None,
             assembler: Assembler::default(),
-            rows_left: scan.rows_max,
-            bytes_left: scan.bytes_max,
+            limits: Limits::new(&scan),
             is_done: scan.rows_max == Some(0),
             ready: VecDeque::new(),
             counts: ScanCounts::default(),
@@ -126,7 +110,7 @@ impl Scanner {
     pub async fn renew(&mut self, context: &CallContext) {
         let Some(mut open) = self.open.take() else { return };
         let request = ScanRequest { renew: Some(true), number_of_rows: Some(0), ..open.request() };
-        let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
+        let until = context.attempt_until();
         let renewed = open.server.call::<ScanResponse>("Scan", &request, Bytes::new(), until).await;
         match renewed {
             // A renewal has a number, too.
@@ -146,8 +130,8 @@ impl Scanner {
     /// One call; its rows. While it runs, nothing of the open scanner is in `self`: if it is cancelled, the scanner is closed.
     async fn step(&mut self, context: &CallContext) -> Result<Vec<Row>, Stop> {
         let Some(mut open) = self.open.take() else { return self.open(context).await };
-        let request = self.with_limits(open.request());
-        let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
+        let request = self.limits.request(open.request());
+        let until = context.attempt_until();
         match open.server.call::<ScanResponse>("Scan", &request, Bytes::new(), until).await {
             Ok(answer) => {
                 open.next_call += 1;
@@ -179,15 +163,15 @@ impl Scanner {
         }
         let server = self.cluster.server_of(&region);
         // A scan that fits into one call is opened, read and closed at once. If it does not fit after all, it goes on with a scanner.
-        let is_short = self.counts.opened == 0 && self.rows_left.is_some_and(|left| left <= self.rows_per_call());
+        let is_short = self.counts.opened == 0 && self.limits.fit_one_call();
         let request = ScanRequest {
             region: Some(region.specifier()),
             scan: Some(self.scan.message(start, includes_start)),
             close_scanner: Some(is_short),
             ..ScanRequest::default()
         };
-        let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
-        let request = self.with_limits(request);
+        let until = context.attempt_until();
+        let request = self.limits.request(request);
         let answer = server.call::<ScanResponse>("Scan", &request, Bytes::new(), until).await;
         let answer = answer.map_err(|error| Stop::Failed(error, region.clone()))?;
         self.counts.opened += 1;
@@ -195,22 +179,6 @@ impl Scanner {
         let has_ended = is_short || id.is_none();
         let open = OpenScanner { server, region, id: id.unwrap_or(0), next_call: 0, has_ended };
         self.take(open, answer)
-    }
-
-    fn rows_per_call(&self) -> u64 {
-        u64::from(self.scan.rows_per_call)
-    }
-
-    fn with_limits(&self, request: ScanRequest) -> ScanRequest {
-        let rows = self.rows_left.map_or(self.rows_per_call(), |left| left.min(self.rows_per_call()));
-        let limit = self.rows_left.map(|left| u32::try_from(left).unwrap_or(i32::MAX as u32).min(i32::MAX as u32));
-        ScanRequest {
-            number_of_rows: Some(u32::try_from(rows).unwrap_or(u32::MAX)),
-            limit_of_rows: limit,
-            client_handles_partials: Some(true),
-            client_handles_heartbeats: Some(true),
-            ..request
-        }
     }
 
     /// The rows of an answer, and what it says of the scanner.
@@ -233,7 +201,8 @@ impl Scanner {
             let (table, server) = (self.table.to_string(), open.server.address().clone());
             return Err(Stop::Ended(Error::RowsOutOfOrder { table, server }));
         }
-        self.count(&mut rows);
+        self.is_done |= self.limits.take(&mut rows);
+        self.counts.rows += rows.len() as u64;
         if ends_scan {
             self.is_done = true;
         } else if ends_region {
@@ -261,29 +230,6 @@ impl Scanner {
             }
         }
         Ok(rows)
-    }
-
-    /// Counts rows against the limits, and leaves out those beyond them.
-    fn count(&mut self, rows: &mut Vec<Row>) {
-        if let Some(left) = &mut self.rows_left {
-            rows.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
-            *left -= rows.len() as u64;
-            self.is_done |= *left == 0;
-        }
-        if let Some(left) = &mut self.bytes_left {
-            let mut kept = 0;
-            for row in rows.iter() {
-                kept += 1;
-                let row_bytes: usize = row.cells().iter().map(|cell| cell.key_value().len()).sum();
-                *left = left.saturating_sub(row_bytes as u64);
-                if *left == 0 {
-                    self.is_done = true;
-                    break;
-                }
-            }
-            rows.truncate(kept);
-        }
-        self.counts.rows += rows.len() as u64;
     }
 
     /// Gives up a scanner after a failed call, unless the call was certainly not begun.

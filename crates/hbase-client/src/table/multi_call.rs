@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use tokio::time::Instant;
 
 use super::waiting::{Answered, ByRegion, Waiting};
-use crate::cluster::{ATTEMPT_MAX, Cluster};
+use crate::cluster::Cluster;
 use crate::connection::{Answer, Server};
 use crate::context::CallContext;
 use crate::error::Error;
@@ -24,7 +23,7 @@ pub(super) async fn call(cluster: &Cluster, context: &CallContext, regions: ByRe
     let regions: Vec<(Region, Vec<Waiting>)> = regions.into_values().collect();
     let Some((first, _)) = regions.first() else { return Vec::new() };
     let server = cluster.server_of(first);
-    let until = context.deadline().min(Instant::now() + ATTEMPT_MAX);
+    let until = context.attempt_until();
     let (request, cells) = request(cluster, &regions);
     let answer = server.call::<MultiResponse>("Multi", &request, cells, until).await;
     let mut answers = match answer.and_then(|answer| read(&server, answer, regions.len())) {

@@ -1,5 +1,7 @@
 //! Calls of single rows.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use crate::cluster::{Cluster, RegionRequest, Repeat};
@@ -178,5 +180,7 @@ pub(super) async fn call_coprocessor(
     let read =
         |_: &Server, answer: Answer<CoprocessorServiceResponse>| Ok(answer.message.value.value.unwrap_or_default());
     let repeat = if call.changes { Repeat::Never } else { Repeat::Always };
+    // A coprocessor may work long, and has no heartbeats.
+    let context = &context.clone().with_attempts_of(Duration::MAX);
     cluster.call(context, table, row, repeat, request, read).await
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod connections;
+mod hostile;
 mod look_ups;
 mod model;
 mod scans;
