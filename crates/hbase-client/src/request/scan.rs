@@ -22,6 +22,7 @@ pub struct Scan {
     pub(crate) bytes_max: Option<u64>,
     pub(crate) rows_per_call: u32,
     pub(crate) bytes_per_call: u64,
+    pub(crate) is_computed: bool,
     caches_blocks: bool,
 }
 
@@ -44,6 +45,7 @@ impl Scan {
             bytes_max: None,
             rows_per_call: Self::ROWS_PER_CALL,
             bytes_per_call: Self::BYTES_PER_CALL,
+            is_computed: false,
             caches_blocks: true,
         }
     }
@@ -147,6 +149,16 @@ impl Scan {
     #[must_use]
     pub fn bytes_per_call(mut self, bytes: u64) -> Self {
         self.bytes_per_call = bytes.max(1);
+        self
+    }
+
+    /// The rows are made by a coprocessor, such as groups with their sums: their keys are not those of the table, and have no order.
+    ///
+    /// The scan can't go on after such a row. If a call fails after rows of its region were given, the scan fails; before that, it
+    /// begins again with the region.
+    #[must_use]
+    pub fn computed_rows(mut self) -> Self {
+        self.is_computed = true;
         self
     }
 

@@ -14,11 +14,13 @@ pub(super) struct Position {
     includes_start: bool,
     /// The last complete row of the scan.
     last: Option<Bytes>,
+    /// Whether rows of the region were given after which the scan can't go on.
+    is_stuck: bool,
 }
 
 impl Position {
     pub(super) fn new(scan: &Scan) -> Self {
-        Self { start: scan.start.clone(), includes_start: scan.includes_start, last: None }
+        Self { start: scan.start.clone(), includes_start: scan.includes_start, last: None, is_stuck: false }
     }
 
     pub(super) fn start(&self) -> (Bytes, bool) {
@@ -46,6 +48,10 @@ impl Position {
     /// # Errors
     /// [`OutOfOrder`], and nothing has changed.
     pub(super) fn pass(&mut self, scan: &Scan, region: &Region, rows: &[Row]) -> Result<(), OutOfOrder> {
+        if scan.is_computed {
+            self.is_stuck |= !rows.is_empty();
+            return Ok(());
+        }
         let mut last: Option<&[u8]> = self.last.as_deref();
         for row in rows {
             let key = row.key();
@@ -62,10 +68,15 @@ impl Position {
         Ok(())
     }
 
+    /// Whether rows of the region were given after which no other scanner can go on.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.is_stuck
+    }
+
     /// Goes on at the edge of a region that has no more rows; false if the table ends there.
     pub(super) fn leave(&mut self, scan: &Scan, region: &Region) -> bool {
         let edge = if scan.is_reversed { region.start() } else { region.end() };
-        (self.start, self.includes_start) = (edge.clone(), !scan.is_reversed);
+        (self.start, self.includes_start, self.is_stuck) = (edge.clone(), !scan.is_reversed, false);
         !edge.is_empty()
     }
 }

@@ -79,7 +79,8 @@ impl Scanner {
     /// The next rows, those of one answer; none at the end.
     ///
     /// # Errors
-    /// [`Error`]. After an error the next call goes on after the last row that was given.
+    /// [`Error`]. After an error the next call goes on after the last row that was given; a scan of computed rows has ended if rows of
+    /// the region were given.
     pub async fn next_rows(&mut self, context: &CallContext) -> Result<Vec<Row>, Error> {
         if !self.ready.is_empty() {
             return Ok(std::mem::take(&mut self.ready).into());
@@ -89,6 +90,11 @@ impl Scanner {
         while !self.is_done {
             let rows = match self.step(context).await {
                 Ok(rows) => rows,
+                // The scanner may be as it was: then it goes on.
+                Err(Stop::Failed(failure, _)) if self.position.is_stuck() && self.open.is_none() => {
+                    self.is_done = true;
+                    return Err(failure);
+                }
                 Err(Stop::Failed(failure, region)) => {
                     self.counts.failures += 1;
                     self.recover(context, failure, &region, &mut retries).await?;
@@ -147,6 +153,11 @@ impl Scanner {
 
     /// Opens a scanner where the scan goes on; the rows of the same call.
     async fn open(&mut self, context: &CallContext) -> Result<Vec<Row>, Stop> {
+        if self.position.is_stuck() {
+            self.is_done = true;
+            let reason = "a scan of computed rows can't go on after a call that was cancelled";
+            return Err(Stop::Ended(Error::Unsupported { reason }));
+        }
         if self.position.is_at_end(&self.scan) {
             self.is_done = true;
             return Ok(Vec::new());
@@ -163,7 +174,7 @@ impl Scanner {
         }
         let server = self.cluster.server_of(&region);
         // A scan that fits into one call is opened, read and closed at once. If it does not fit after all, it goes on with a scanner.
-        let is_short = self.counts.opened == 0 && self.limits.fit_one_call();
+        let is_short = self.counts.opened == 0 && !self.scan.is_computed && self.limits.fit_one_call();
         let request = ScanRequest {
             region: Some(region.specifier()),
             scan: Some(self.scan.message(start, includes_start)),

@@ -281,3 +281,24 @@ fn a_silent_server_ends_a_scan_at_its_deadline() {
         assert_eq!(error.server(), Some(&server.address));
     });
 }
+
+/// The rows of a coprocessor have keys of their own. After one of them no other scanner can go on.
+#[test]
+fn computed_rows_have_no_order_and_are_not_read_twice() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["z", "a"], false, true),
+            // The second region: a failure before its first row, and one after it.
+            1 => Reply::exception("UnknownScannerException", true),
+            2 => Reply::rows(&["a"], true, true),
+            _ => Reply::exception("UnknownScannerException", true),
+        };
+        let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
+        let mut scanner = server.table().scan(Scan::all().computed_rows());
+        assert_eq!(scanner.next_rows(&context()).await.unwrap().len(), 2);
+        assert_eq!(scanner.next_rows(&context()).await.unwrap().len(), 1);
+        assert!(scanner.next_rows(&context()).await.is_err());
+        assert_eq!(scanner.next_rows(&context()).await.unwrap(), []);
+        assert_eq!(server.calls().len(), 4);
+    });
+}
