@@ -7,5 +7,6 @@ mod hostile;
 mod look_ups;
 mod model;
 mod scans;
+mod schedules;
 mod scripted;
 mod writes;

@@ -17,7 +17,7 @@ use crate::scripted::{context, run};
 const TABLE: &str = "t";
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Get(u8),
     Put(u8, u8),
     Delete(u8),
@@ -31,18 +31,18 @@ enum Step {
 }
 
 #[derive(Clone, Debug)]
-struct ScanStep {
-    from: u8,
-    to: u8,
-    reversed: bool,
-    limit: Option<u8>,
-    rows_per_call: u8,
+pub(crate) struct ScanStep {
+    pub(crate) from: u8,
+    pub(crate) to: u8,
+    pub(crate) reversed: bool,
+    pub(crate) limit: Option<u8>,
+    pub(crate) rows_per_call: u8,
     /// What happens after the answers of a scan.
-    disturbances: Vec<Option<Disturbance>>,
+    pub(crate) disturbances: Vec<Option<Disturbance>>,
 }
 
 #[derive(Clone, Debug)]
-enum Disturbance {
+pub(crate) enum Disturbance {
     Split(u8),
     /// The daughters come into service later.
     SlowSplit(u8),
@@ -62,8 +62,8 @@ struct State {
 
 type Model = BTreeMap<Vec<u8>, State>;
 
-fn key(number: u8) -> Vec<u8> {
-    format!("row{number:03}").into_bytes()
+fn key_of(prefix: char, number: u8) -> Vec<u8> {
+    format!("{prefix}{number:03}").into_bytes()
 }
 
 fn disturbance() -> impl Strategy<Value = Disturbance> {
@@ -127,14 +127,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-struct World {
-    cluster: Arc<Cluster>,
+/// The rows of one client, and what they must be.
+pub(crate) struct World {
+    pub(crate) cluster: Arc<Cluster>,
     table: Table,
     model: Model,
+    /// The beginning of the row keys.
+    prefix: char,
 }
 
-fn put(row: u8, value: u8) -> Put {
-    let put = Put::new(key(row)).unwrap();
+fn put(key: Vec<u8>, value: u8) -> Put {
+    let put = Put::new(key).unwrap();
     put.column(b"f", b"a", &[value]).unwrap().column(b"f", b"v", &[value]).unwrap()
 }
 
@@ -148,10 +151,19 @@ fn state_of(row: &Row) -> State {
 impl World {
     fn new() -> Self {
         let cluster = Arc::new(Cluster::start(2).unwrap());
-        cluster.create_table(TABLE, &["f"], &[b"row010", b"row020"]).unwrap();
+        cluster.create_table(TABLE, &["f"], &[b"r010", b"r020"]).unwrap();
         let master = cluster.master();
         let client = Client::new(Registry::servers([master.as_str()]).unwrap());
-        Self { table: client.table_named(TABLE).unwrap(), cluster, model: Model::new() }
+        Self::of(cluster, client.table_named(TABLE).unwrap(), 'r')
+    }
+
+    /// The rows of one of several clients.
+    pub(crate) fn of(cluster: Arc<Cluster>, table: Table, prefix: char) -> Self {
+        Self { cluster, table, model: Model::new(), prefix }
+    }
+
+    fn key(&self, number: u8) -> Vec<u8> {
+        key_of(self.prefix, number)
     }
 
     fn state(&self, row: &[u8]) -> State {
@@ -166,42 +178,42 @@ impl World {
         }
     }
 
-    async fn take(&mut self, step: Step) {
+    pub(crate) async fn take(&mut self, step: Step) {
         match step {
             Step::Disturb(disturbance) => self.disturb(disturbance),
             Step::Fault(method, fault) => self.cluster.on_next(method, fault),
             Step::Scan(scan) => self.scan(scan).await,
             Step::Multi(actions) => self.multi(actions).await,
             Step::Get(row) => {
-                let row = key(row);
+                let row = self.key(row);
                 match self.table.get(&context(), Get::new(row.clone())).await {
                     Ok(is) => assert_eq!(state_of(&is), self.state(&row)),
                     Err(error) => self.is_of_a_fault(&error),
                 }
             }
             Step::Put(row, value) => {
-                let state = State { value: Some(value), ..self.state(&key(row)) };
-                let outcome = self.table.mutate(&context(), put(row, value)).await;
+                let state = State { value: Some(value), ..self.state(&self.key(row)) };
+                let outcome = self.table.mutate(&context(), put(self.key(row), value)).await;
                 self.settle(row, outcome, state).await;
             }
             Step::Delete(row) => {
-                let outcome = self.table.mutate(&context(), Delete::new(key(row)).unwrap()).await;
+                let outcome = self.table.mutate(&context(), Delete::new(self.key(row)).unwrap()).await;
                 self.settle(row, outcome, State::default()).await;
             }
             Step::PutIfAbsent(row, value) => {
-                let was = self.state(&key(row));
+                let was = self.state(&self.key(row));
                 let holds = was.value.is_none();
                 self.check(row, value, Condition::absent("f", "v"), holds).await;
             }
             Step::PutIfThere(row, value) => {
-                let was = self.state(&key(row)).value;
+                let was = self.state(&self.key(row)).value;
                 let condition = Condition::equals("f", "v", vec![was.unwrap_or(0)]);
                 self.check(row, value, condition, was.is_some()).await;
             }
             Step::Increment(row, by) => {
-                let was = self.state(&key(row));
+                let was = self.state(&self.key(row));
                 let sum = was.counter.unwrap_or(0) + i64::from(by);
-                let increment = Increment::new(key(row)).unwrap().column(b"f", b"c", i64::from(by)).unwrap();
+                let increment = Increment::new(self.key(row)).unwrap().column(b"f", b"c", i64::from(by)).unwrap();
                 let outcome = self.table.increment(&context(), increment).await;
                 if let Outcome::Done(is) = &outcome {
                     assert_eq!(is.value(b"f", b"c"), Some(&sum.to_be_bytes()[..]));
@@ -212,9 +224,9 @@ impl World {
     }
 
     async fn check(&mut self, row: u8, value: u8, condition: Condition, holds: bool) {
-        let was = self.state(&key(row));
+        let was = self.state(&self.key(row));
         let state = if holds { State { value: Some(value), ..was } } else { was };
-        let outcome = self.table.check_and_mutate(&context(), condition, vec![put(row, value).into()]).await;
+        let outcome = self.table.check_and_mutate(&context(), condition, vec![put(self.key(row), value).into()]).await;
         if let Outcome::Done(held) = outcome {
             assert_eq!(held, holds);
         }
@@ -224,14 +236,14 @@ impl World {
     /// Takes the outcome of a write after which the row would be so. An unknown outcome is read.
     async fn settle<T>(&mut self, row: u8, outcome: Outcome<T>, state: State) {
         match outcome {
-            Outcome::Done(_) => self.set(key(row), state),
+            Outcome::Done(_) => self.set(self.key(row), state),
             Outcome::Refused(error) => self.is_of_a_fault(&error),
             Outcome::Unknown(error) => {
                 self.is_of_a_fault(&error);
                 self.cluster.clear_faults();
-                let is = state_of(&self.table.get(&context(), Get::new(key(row))).await.unwrap());
-                assert!(is == state || is == self.state(&key(row)), "{is:?}, expected {state:?}");
-                self.set(key(row), is);
+                let is = state_of(&self.table.get(&context(), Get::new(self.key(row))).await.unwrap());
+                assert!(is == state || is == self.state(&self.key(row)), "{is:?}, expected {state:?}");
+                self.set(self.key(row), is);
             }
         }
     }
@@ -247,13 +259,13 @@ impl World {
         // A row occurs once: actions have no order.
         let actions: BTreeMap<u8, Option<u8>> = actions.into_iter().collect();
         let wanted = actions.iter().map(|(row, value)| match value {
-            Some(value) => Action::from(put(*row, *value)),
-            None => Action::from(Get::new(key(*row))),
+            Some(value) => Action::from(put(self.key(*row), *value)),
+            None => Action::from(Get::new(self.key(*row))),
         });
         let outcomes = self.table.multi(&context(), wanted.collect()).await;
         assert_eq!(outcomes.len(), actions.len());
         for ((row, value), outcome) in actions.into_iter().zip(outcomes) {
-            let was = self.state(&key(row));
+            let was = self.state(&self.key(row));
             match (value, outcome) {
                 (Some(value), outcome) => self.settle(row, outcome, State { value: Some(value), ..was }).await,
                 (None, Outcome::Done(is)) => assert_eq!(state_of(&is), was),
@@ -262,8 +274,8 @@ impl World {
         }
     }
 
-    async fn scan(&mut self, step: ScanStep) {
-        let (from, to) = (key(step.from), key(step.to));
+    pub(crate) async fn scan(&mut self, step: ScanStep) {
+        let (from, to) = (self.key(step.from), self.key(step.to));
         let mut expected: Vec<(Vec<u8>, State)> =
             self.model.range(from.clone()..to.clone()).map(|(row, state)| (row.clone(), *state)).collect();
         let mut scan = Scan::range(&from[..]..&to[..]).rows_per_call(u32::from(step.rows_per_call));
@@ -296,9 +308,9 @@ impl World {
     fn disturb(&self, disturbance: Disturbance) {
         let cluster = &self.cluster;
         match disturbance {
-            Disturbance::Split(row) => drop(cluster.split(TABLE, &key(row))),
+            Disturbance::Split(row) => drop(cluster.split(TABLE, &self.key(row))),
             Disturbance::SlowSplit(row) => {
-                if let Ok([_, one, other]) = cluster.begin_split(TABLE, &key(row)) {
+                if let Ok([_, one, other]) = cluster.begin_split(TABLE, &self.key(row)) {
                     let cluster = Arc::clone(cluster);
                     tokio::spawn(async move {
                         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -306,19 +318,19 @@ impl World {
                     });
                 }
             }
-            Disturbance::Merge(row) => drop(cluster.merge(TABLE, &key(row))),
+            Disturbance::Merge(row) => drop(cluster.merge(TABLE, &self.key(row))),
             Disturbance::Move(row) => {
                 for server in cluster.servers() {
-                    if cluster.server_of(TABLE, &key(row)) != Ok(server) {
-                        drop(cluster.move_region(TABLE, &key(row), server));
+                    if cluster.server_of(TABLE, &self.key(row)) != Ok(server) {
+                        drop(cluster.move_region(TABLE, &self.key(row), server));
                         return;
                     }
                 }
             }
             Disturbance::MoveUnseen(row) => {
                 for server in cluster.servers() {
-                    if cluster.server_of(TABLE, &key(row)) != Ok(server) {
-                        drop(cluster.move_unseen(TABLE, &key(row), server));
+                    if cluster.server_of(TABLE, &self.key(row)) != Ok(server) {
+                        drop(cluster.move_unseen(TABLE, &self.key(row), server));
                         return;
                     }
                 }
