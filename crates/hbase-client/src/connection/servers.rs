@@ -54,6 +54,13 @@ impl Servers {
         Self { settings, servers: Mutex::default() }
     }
 
+    /// The region servers of which the client has asked something.
+    pub(crate) fn region_servers(&self) -> Vec<Address> {
+        let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_regions = servers.keys().filter(|(_, service)| *service == Service::Client);
+        of_regions.map(|(address, _)| address.clone()).collect()
+    }
+
     /// A service of a server. Nothing is connected before its first call.
     pub(crate) fn server(&self, address: &Address, service: Service) -> Arc<Server> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,9 @@ use crate::address::{Address, AddressError};
 use crate::connection::Servers;
 use crate::error::Error;
 
+/// So many servers that the client has met are asked besides those that the caller named.
+const SERVERS_MET_MAX: usize = 5;
+
 /// Where the client asks for the places of `hbase:meta` and of the active master.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,17 +64,21 @@ impl Registry {
         self.find(servers, Wanted::Master, until).await
     }
 
-    /// Asks one server after the other, beginning with any of them.
+    /// Asks one server after the other, beginning with any of those that the caller named. Every region server is a registry: those
+    /// that the client has met are asked if the others are gone.
     async fn find(&self, servers: &Servers, wanted: Wanted, until: Instant) -> Result<Address, Error> {
-        let (Self::Servers(all) | Self::ZooKeeper { quorum: all, .. }) = self;
-        let failed = |reason| Error::Registry { registry: self.to_string(), wanted: wanted.name(), reason };
+        let (Self::Servers(named) | Self::ZooKeeper { quorum: named, .. }) = self;
+        let mut all = named.clone();
+        fastrand::shuffle(&mut all);
+        if let Self::Servers(_) = self {
+            let met = servers.region_servers().into_iter().filter(|server| !named.contains(server));
+            all.extend(met.take(SERVERS_MET_MAX));
+        }
         let mut reason = "it has no servers".to_owned();
-        let first = fastrand::usize(..all.len().max(1));
-        for (asked, address) in all.iter().cycle().skip(first).take(all.len()).enumerate() {
+        for (asked, address) in all.iter().enumerate() {
             // A server that hangs leaves time for those after it.
             let now = Instant::now();
-            let share = until.saturating_duration_since(now) / (all.len() - asked) as u32;
-            let until = now + share;
+            let until = now + until.saturating_duration_since(now) / (all.len() - asked) as u32;
             let found = match self {
                 Self::Servers(_) => rpc::find(servers, address, wanted, until).await,
                 Self::ZooKeeper { root, .. } => zookeeper::find(address, root, wanted, until).await,
@@ -82,7 +89,7 @@ impl Registry {
                 Err(error) => reason = error.to_string(),
             }
         }
-        Err(failed(reason))
+        Err(Error::Registry { registry: self.to_string(), wanted: wanted.name(), reason })
     }
 }
 

@@ -77,3 +77,26 @@ fn an_overloaded_server_is_asked_again_later() {
         assert_eq!((server.look_ups(), server.calls().len()), (1, 4));
     });
 }
+
+/// The server that the caller named is gone: the others that the client has met know where the cluster is.
+#[test]
+fn servers_that_were_met_are_registries_too() {
+    run(async {
+        let cluster = fake_hbase::Cluster::start(3).unwrap();
+        cluster.create_table("t", &["f"], &[b"b", b"c"]).unwrap();
+        let servers = cluster.servers();
+        for (row, server) in ["a", "b", "c"].into_iter().zip(&servers) {
+            cluster.move_region("t", row.as_bytes(), *server).unwrap();
+            cluster.put("t", row.as_bytes(), ("f", "q"), b"v").unwrap();
+        }
+        cluster.move_meta(servers[0]).unwrap();
+        let named = cluster.address(servers[0]).unwrap();
+        let table = Client::new(Registry::servers([named.as_str()]).unwrap()).table_named("t").unwrap();
+        for row in ["a", "b", "c"] {
+            assert!(!table.get(&context(), Get::new(row)).await.unwrap().is_empty());
+        }
+        cluster.kill(servers[0]).unwrap();
+        cluster.recover().unwrap();
+        assert!(!table.get(&context(), Get::new("a")).await.unwrap().is_empty());
+    });
+}
