@@ -19,7 +19,9 @@ use crate::table_name::TableName;
 /// Whether a call may be sent again that may have been applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// It changes nothing, or the same a second time.
+    /// It changes nothing.
+    Read,
+    /// It changes the same a second time.
     Always,
     /// The server knows a second time by the nonce, as long as the region stays where it is: nonces do not move.
     SamePlace,
@@ -143,7 +145,7 @@ impl Attempts {
     /// Whether the call may be sent to a region, after what came before.
     pub(crate) fn may_go_to(&self, region: &Region) -> bool {
         match (&self.unknown, self.repeat) {
-            (None, _) | (_, Repeat::Always) => true,
+            (None, _) | (_, Repeat::Read | Repeat::Always) => true,
             (Some((place, _)), Repeat::SamePlace) => place == region,
             (Some(_), Repeat::Never) => false,
         }
@@ -159,7 +161,7 @@ impl Attempts {
 
     /// Notes a failure; whether another attempt may follow.
     pub(crate) fn may_follow(&mut self, failure: &Error, region: &Region) -> bool {
-        if failure.may_be_applied() && self.unknown.is_none() {
+        if self.repeat != Repeat::Read && failure.may_be_applied() && self.unknown.is_none() {
             self.unknown = Some((region.clone(), failure.clone()));
         }
         failure.reaction() != Reaction::Final && (self.unknown.is_none() || self.repeat != Repeat::Never)

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::cache::Side;
 use super::entries::Entry;
 use crate::address::Address;
+use crate::cell::ROW_BYTES_MAX;
 use crate::connection::{Answer, Server, Servers, Service};
 use crate::error::Error;
 use crate::frame::CellBlock;
@@ -47,6 +48,9 @@ impl Meta {
         until: Instant,
     ) -> Result<Vec<Entry>, Error> {
         let name = table.as_str().as_bytes();
+        // With the name around it a long row key is longer than a row key may be. Its beginning leads to the same region, if no
+        // region begins inside of what is cut off; and no region is taken that has not the row.
+        let row = &row[..row.len().min(ROW_BYTES_MAX.saturating_sub(name.len() + 3))];
         let start = match side {
             // A colon is after the digits of ids: the newest region that begins with the row comes first.
             Side::At => [name, b",", row, b",:"].concat(),

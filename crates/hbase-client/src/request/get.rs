@@ -4,7 +4,10 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use super::selection::Selection;
+use crate::cell::ROW_BYTES_MAX;
+use crate::error::Error;
 use crate::proto::{self, TimeRange};
+use crate::wire_error::WireError;
 
 /// A row to read.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +67,17 @@ impl Get {
     pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Bytes>) -> Self {
         self.selection.add_attribute(name, value.into());
         self
+    }
+
+    /// Servers answer a wrong row key with an exception that asks for another try.
+    ///
+    /// # Errors
+    /// [`Error::Request`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.row.len() {
+            1..=ROW_BYTES_MAX => Ok(()),
+            row_bytes => Err(WireError::RowLength { row_bytes }.into()),
+        }
     }
 
     pub(crate) fn message(&self) -> proto::Get {

@@ -6,8 +6,10 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use super::selection::Selection;
+use crate::cell::ROW_BYTES_MAX;
 use crate::error::Error;
 use crate::proto::{self, ReadType, TimeRange};
+use crate::wire_error::WireError;
 
 /// Rows to read, in the order of their keys or in the reverse.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,8 +174,12 @@ impl Scan {
     /// A scan that servers answer with fewer rows than it has is refused.
     ///
     /// # Errors
-    /// [`Error::Unsupported`].
+    /// [`Error::Unsupported`]; [`Error::Request`] if the start or the stop row is too long.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        let row_bytes = self.start.len().max(self.stop.len());
+        if row_bytes > ROW_BYTES_MAX {
+            return Err(WireError::RowLength { row_bytes }.into());
+        }
         let filter = self.selection.filter.as_ref();
         if self.is_reversed && filter.is_some_and(Filter::has_endless_range) {
             return Err(Error::Unsupported {

@@ -35,7 +35,7 @@ pub(super) async fn multi(
     let mut waiting = Vec::with_capacity(actions.len());
     for (place, action) in actions.into_iter().enumerate() {
         let (refused, repeat) = match &action {
-            Action::Get(_) => (None, Repeat::Always),
+            Action::Get(get) => (get.check().err(), Repeat::Read),
             Action::Mutate(mutation) => (mutation.check().err(), repeat(mutation)),
         };
         match refused {

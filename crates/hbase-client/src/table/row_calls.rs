@@ -48,10 +48,11 @@ async fn call_get<T>(
     let read = |server: &Server, answer: Answer<GetResponse>| {
         read(server, answer.message.result.unwrap_or_default(), answer.cells)
     };
-    cluster.call(context, table, &row, Repeat::Always, request, read).await.into_result()
+    cluster.call(context, table, &row, Repeat::Read, request, read).await.into_result()
 }
 
 pub(super) async fn get(cluster: &Cluster, table: &TableName, context: &CallContext, get: Get) -> Result<Row, Error> {
+    get.check()?;
     let read = |server: &Server, result: RowResult, cells: Bytes| read_row(server, "Get", &result, cells);
     call_get(cluster, table, context, get.message(), read).await
 }
@@ -62,6 +63,7 @@ pub(super) async fn exists(
     context: &CallContext,
     get: Get,
 ) -> Result<bool, Error> {
+    get.check()?;
     let get = proto::Get { existence_only: Some(true), ..get.message() };
     let read = |server: &Server, result: RowResult, _: Bytes| {
         result.exists.ok_or_else(|| server.wrong("Get", "it does not say whether the row exists"))
@@ -179,7 +181,7 @@ pub(super) async fn call_coprocessor(
     };
     let read =
         |_: &Server, answer: Answer<CoprocessorServiceResponse>| Ok(answer.message.value.value.unwrap_or_default());
-    let repeat = if call.changes { Repeat::Never } else { Repeat::Always };
+    let repeat = if call.changes { Repeat::Never } else { Repeat::Read };
     // A coprocessor may work long, and has no heartbeats.
     let context = &context.clone().with_attempts_of(Duration::MAX);
     cluster.call(context, table, row, repeat, request, read).await

@@ -100,3 +100,22 @@ fn servers_that_were_met_are_registries_too() {
         assert!(!table.get(&context(), Get::new("a")).await.unwrap().is_empty());
     });
 }
+
+/// Servers answer such keys with an exception that asks for another try: nothing is sent.
+#[test]
+fn wrong_row_keys_are_refused_at_once() {
+    run(async {
+        let server = Scripted::start(|_| vec![region("", "", 1)], |_, _| found()).await;
+        let table = server.table();
+        for key in [Vec::new(), vec![b'a'; 40_000]] {
+            let error = table.get(&context(), Get::new(key.clone())).await.unwrap_err();
+            assert!(matches!(error, Error::Request(_)), "{error}");
+            assert!(table.get_many(&context(), vec![Get::new(key)]).await[0].is_err());
+        }
+        let long = vec![b'a'; 40_000];
+        let error = table.scan(hbase_client::Scan::range(&long[..]..)).next_rows(&context()).await.unwrap_err();
+        assert!(matches!(error, Error::Request(_)), "{error}");
+        assert_eq!(server.calls().len(), 0);
+        assert!(table.get(&context(), Get::new(vec![b'a'; 32_767])).await.is_ok());
+    });
+}
