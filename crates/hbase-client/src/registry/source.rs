@@ -1,0 +1,102 @@
+//! The two kinds of registries.
+
+use std::fmt;
+
+use tokio::time::Instant;
+
+use super::rpc;
+use super::wanted::Wanted;
+use super::zookeeper;
+use crate::address::{Address, AddressError};
+use crate::connection::Servers;
+use crate::error::Error;
+
+/// So many servers that the client has met are asked besides those that the caller named.
+const SERVERS_MET_MAX: usize = 5;
+
+/// Where the client asks for the places of `hbase:meta` and of the active master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Registry {
+    /// Masters and region servers of HBase 2.5 and newer. Some that live are enough; masters should be among them, because they
+    /// live longest.
+    Servers(Vec<Address>),
+    /// The quorum of ZooKeeper, and the node under which the cluster keeps its own, `/hbase` by default.
+    ZooKeeper {
+        /// The servers of the quorum.
+        quorum: Vec<Address>,
+        /// The node of the cluster.
+        root: String,
+    },
+}
+
+impl Registry {
+    /// Masters or region servers, each as `HOST:PORT`.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn servers<'t>(servers: impl IntoIterator<Item = &'t str>) -> Result<Self, AddressError> {
+        Ok(Self::Servers(servers.into_iter().map(str::parse).collect::<Result<_, _>>()?))
+    }
+
+    /// A quorum of ZooKeeper, each server as `HOST:PORT`, with the node `/hbase`.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn zookeeper<'t>(quorum: impl IntoIterator<Item = &'t str>) -> Result<Self, AddressError> {
+        let quorum = quorum.into_iter().map(str::parse).collect::<Result<_, _>>()?;
+        Ok(Self::ZooKeeper { quorum, root: "/hbase".to_owned() })
+    }
+
+    /// The server that has `hbase:meta`.
+    ///
+    /// # Errors
+    /// [`Error::Registry`] with the failure of the last server that was asked.
+    pub(crate) async fn meta_server(&self, servers: &Servers, until: Instant) -> Result<Address, Error> {
+        self.find(servers, Wanted::Meta, until).await
+    }
+
+    /// The active master.
+    ///
+    /// # Errors
+    /// [`Error::Registry`] with the failure of the last server that was asked.
+    pub(crate) async fn master(&self, servers: &Servers, until: Instant) -> Result<Address, Error> {
+        self.find(servers, Wanted::Master, until).await
+    }
+
+    /// Asks one server after the other, beginning with any of those that the caller named. Every region server is a registry: those
+    /// that the client has met are asked if the others are gone.
+    async fn find(&self, servers: &Servers, wanted: Wanted, until: Instant) -> Result<Address, Error> {
+        let (Self::Servers(named) | Self::ZooKeeper { quorum: named, .. }) = self;
+        let mut all = named.clone();
+        fastrand::shuffle(&mut all);
+        if let Self::Servers(_) = self {
+            let met = servers.region_servers().into_iter().filter(|server| !named.contains(server));
+            all.extend(met.take(SERVERS_MET_MAX));
+        }
+        let mut reason = "it has no servers".to_owned();
+        for (asked, address) in all.iter().enumerate() {
+            // A server that hangs leaves time for those after it.
+            let now = Instant::now();
+            let until = now + until.saturating_duration_since(now) / (all.len() - asked) as u32;
+            let found = match self {
+                Self::Servers(_) => rpc::find(servers, address, wanted, until).await,
+                Self::ZooKeeper { root, .. } => zookeeper::find(address, root, wanted, until).await,
+            };
+            match found {
+                Ok(Some(place)) => return Ok(place),
+                Ok(None) => reason = format!("{address} does not know it"),
+                Err(error) => reason = error.to_string(),
+            }
+        }
+        Err(Error::Registry { registry: self.to_string(), wanted: wanted.name(), reason })
+    }
+}
+
+impl fmt::Display for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Servers(all) | Self::ZooKeeper { quorum: all, .. }) = self;
+        let all: Vec<String> = all.iter().map(Address::to_string).collect();
+        write!(f, "{}", all.join(","))
+    }
+}

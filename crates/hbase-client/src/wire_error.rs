@@ -1,0 +1,74 @@
+//! Bytes that are not what the protocol says.
+
+/// Why bytes are not a frame, a message or a cell, or why none can be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// A frame is longer than the reader takes.
+    #[error("a frame of {frame_bytes} bytes is longer than the limit of {frame_bytes_max}")]
+    FrameTooLarge {
+        /// The length that the frame says.
+        frame_bytes: u64,
+        /// The limit of the reader.
+        frame_bytes_max: u64,
+    },
+    /// A frame ends before its parts do.
+    #[error("the frame ends inside its {part}")]
+    Truncated {
+        /// The part: `header`, `message`, `cell block`.
+        part: &'static str,
+    },
+    /// A frame goes on after its parts.
+    #[error("{surplus_bytes} bytes follow the parts of the frame")]
+    Surplus {
+        /// The number of bytes that belong to no part.
+        surplus_bytes: usize,
+    },
+    /// A message is not protobuf of its type.
+    #[error("a {message} can't be decoded: {source}")]
+    Message {
+        /// The type of the message.
+        message: &'static str,
+        /// What the decoder says.
+        source: prost::DecodeError,
+    },
+    /// A connection begins with other bytes than those of HBase.
+    #[error("the connection does not begin with HBase's preamble")]
+    Preamble,
+    /// A connection asks for an authentication other than SIMPLE.
+    #[error("the connection asks for the authentication {auth_method}, not for SIMPLE (80)")]
+    Authentication {
+        /// The byte of the method.
+        auth_method: u8,
+    },
+    /// A cell's lengths do not fit each other or the bytes that are there.
+    #[error("the lengths of a cell do not fit its {cell_bytes} bytes")]
+    Cell {
+        /// The number of bytes that the cell has, or could have.
+        cell_bytes: usize,
+    },
+    /// A message counts more cells than the cell block has.
+    #[error("the message counts {cells_missing} cells more than its cell block has")]
+    MissingCells {
+        /// The number of cells that are missing.
+        cells_missing: u64,
+    },
+    /// A row key is empty or longer than HBase takes.
+    #[error("a row key has {row_bytes} bytes; 1 to 32767 are allowed")]
+    RowLength {
+        /// The number of bytes.
+        row_bytes: usize,
+    },
+    /// A family's name is longer than HBase takes.
+    #[error("the name of a column family has {family_bytes} bytes; 0 to 127 are allowed")]
+    FamilyLength {
+        /// The number of bytes.
+        family_bytes: usize,
+    },
+    /// A cell is longer than its lengths can say.
+    #[error("a cell of {cell_bytes} bytes is longer than 2 GiB")]
+    CellLength {
+        /// The number of bytes.
+        cell_bytes: usize,
+    },
+}

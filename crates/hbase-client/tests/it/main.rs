@@ -1,0 +1,12 @@
+//! The client against a server in this process that answers as each test says.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod connections;
+mod hostile;
+mod look_ups;
+mod model;
+mod scans;
+mod schedules;
+mod scripted;
+mod writes;

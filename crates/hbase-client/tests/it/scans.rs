@@ -1,0 +1,304 @@
+//! Scans: numbers of calls, partial rows, leases, edges of regions.
+
+use hbase_client::cell::Cell;
+use hbase_client::proto::ScanResponse;
+use hbase_client::{CallContext, Error, Scan, Scanner};
+
+use crate::scripted::{Call, Reply, Scripted, cell, context, region, region_name, run};
+
+async fn all(scanner: &mut Scanner) -> Vec<String> {
+    let mut keys = Vec::new();
+    while let Some(row) = scanner.next_row(&context()).await.unwrap() {
+        keys.push(String::from_utf8_lossy(row.key()).into_owned());
+    }
+    keys
+}
+
+#[test]
+fn the_call_after_the_opening_has_number_zero_and_renewals_are_counted() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["a"], true, true),
+            // The second call is a renewal.
+            1 => Reply::rows(&[], true, true),
+            2 => Reply::rows(&["b"], true, true),
+            3 => Reply::rows(&["c"], true, true),
+            _ => Reply::rows(&[], false, true),
+        };
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        let mut scanner = server.table().scan(Scan::all());
+        scanner.next_rows(&context()).await.unwrap();
+        scanner.renew(&context()).await;
+        assert_eq!(all(&mut scanner).await, ["b", "c"]);
+        let scans = server.scans();
+        let numbers: Vec<_> = scans.iter().map(|scan| (scan.next_call_seq, scan.renew == Some(true))).collect();
+        assert_eq!(numbers, [(None, false), (Some(0), true), (Some(1), false), (Some(2), false), (Some(3), false)]);
+    });
+}
+
+/// A partial row, then an exception that forbids another try: the scan opens again after the last complete row, and reads the row again.
+#[test]
+fn a_scan_goes_on_after_the_last_complete_row() {
+    for class in [
+        "exceptions.OutOfOrderScannerNextException",
+        "UnknownScannerException",
+        "exceptions.ScannerResetException",
+        "NotServingRegionException",
+        "regionserver.LeaseException",
+    ] {
+        run(async move {
+            let answer = move |number, _: &Call| match number {
+                0 => {
+                    let cells: Vec<Cell> = vec![cell("a", "p"), cell("a", "q"), cell("b", "p")];
+                    let response = ScanResponse {
+                        cells_per_result: vec![2, 1],
+                        partial_flag_per_result: vec![false, true],
+                        scanner_id: Some(7),
+                        more_results: Some(true),
+                        more_results_in_region: Some(true),
+                        ..ScanResponse::default()
+                    };
+                    Reply::of(&response, &cells)
+                }
+                1 => Reply::exception(class, true),
+                _ => {
+                    let cells = vec![cell("b", "p"), cell("b", "q"), cell("c", "p")];
+                    let response = ScanResponse {
+                        cells_per_result: vec![2, 1],
+                        scanner_id: Some(8),
+                        more_results_in_region: Some(false),
+                        ..ScanResponse::default()
+                    };
+                    Reply::of(&response, &cells)
+                }
+            };
+            let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+            let mut scanner = server.table().scan(Scan::all());
+            let mut rows = Vec::new();
+            while let Some(row) = scanner.next_row(&context()).await.unwrap() {
+                rows.push((String::from_utf8_lossy(row.key()).into_owned(), row.cells().len()));
+            }
+            assert_eq!(rows, [("a".into(), 2), ("b".into(), 2), ("c".into(), 1)], "{class}");
+            let openings: Vec<_> = server.calls().iter().filter_map(Call::opening).collect();
+            assert_eq!(openings.len(), 2);
+            let (_, again) = &openings[1];
+            assert_eq!(again.start_row.as_deref(), Some(&b"a"[..]));
+            assert_eq!(again.include_start_row, Some(false));
+        });
+    }
+}
+
+#[test]
+fn a_heartbeat_does_not_end_a_row() {
+    run(async {
+        let piece = |cells: &[Cell], partial, more, heartbeat| {
+            let response = ScanResponse {
+                cells_per_result: if cells.is_empty() { vec![] } else { vec![cells.len() as u32] },
+                partial_flag_per_result: if cells.is_empty() { vec![] } else { vec![partial] },
+                scanner_id: Some(7),
+                more_results_in_region: Some(more),
+                heartbeat_message: Some(heartbeat),
+                ..ScanResponse::default()
+            };
+            Reply::of(&response, cells)
+        };
+        let answer = move |number, _: &Call| match number {
+            0 => piece(&[cell("a", "p")], true, true, false),
+            1 => piece(&[], false, true, true),
+            2 => piece(&[cell("a", "q")], false, true, false),
+            _ => piece(&[], false, false, false),
+        };
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        let mut scanner = server.table().scan(Scan::all());
+        let rows = scanner.next_rows(&context()).await.unwrap();
+        assert_eq!((rows.len(), rows[0].cells().len()), (1, 2));
+        assert!(scanner.next_rows(&context()).await.unwrap().is_empty());
+        assert_eq!(scanner.counts().heartbeats, 1);
+    });
+}
+
+#[test]
+fn a_scan_with_a_limit_takes_one_call() {
+    run(async {
+        let answer = |_, _: &Call| Reply::rows(&["a", "b"], true, false);
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        let mut scanner = server.table().scan(Scan::all().limit(2));
+        assert_eq!(all(&mut scanner).await, ["a", "b"]);
+        drop(scanner);
+        let scans = server.scans();
+        assert_eq!(scans.len(), 1);
+        assert_eq!((scans[0].limit_of_rows, scans[0].close_scanner), (Some(2), Some(true)));
+    });
+}
+
+/// The call that opened and closed a scanner had no room for all rows: the rest comes from another scanner.
+#[test]
+fn a_limit_that_does_not_fit_into_one_call_goes_on() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["a"], true, true),
+            _ => Reply::rows(&["b"], true, false),
+        };
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        let mut scanner = server.table().scan(Scan::all().limit(2));
+        assert_eq!(all(&mut scanner).await, ["a", "b"]);
+        let openings: Vec<_> = server.calls().iter().filter_map(Call::opening).collect();
+        let (request, scan) = &openings[1];
+        assert_eq!((request.limit_of_rows, request.close_scanner), (Some(1), Some(false)));
+        assert_eq!((scan.start_row.as_deref(), scan.include_start_row), (Some(&b"a"[..]), Some(false)));
+    });
+}
+
+#[test]
+fn a_scan_goes_over_the_edges_of_regions_in_both_directions() {
+    run(async {
+        let answer = |_, call: &Call| {
+            let (request, scan) = call.opening().unwrap();
+            let is_first = request.region.unwrap().value == region_name("", 1);
+            match (is_first, scan.reversed == Some(true)) {
+                (true, false) => Reply::rows(&["a", "b"], false, true),
+                (false, false) => Reply::rows(&["m", "n"], false, true),
+                (true, true) => Reply::rows(&["b", "a"], false, true),
+                (false, true) => Reply::rows(&["n", "m"], false, true),
+            }
+        };
+        let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
+        let table = server.table();
+        assert_eq!(all(&mut table.scan(Scan::all())).await, ["a", "b", "m", "n"]);
+        assert_eq!(all(&mut table.scan(Scan::all().reversed())).await, ["n", "m", "b", "a"]);
+        let starts: Vec<_> = server
+            .calls()
+            .iter()
+            .filter_map(Call::opening)
+            .map(|(_, scan)| (scan.start_row.unwrap(), scan.include_start_row.unwrap()))
+            .collect();
+        assert_eq!(starts, [("".into(), true), ("m".into(), true), ("".into(), true), ("m".into(), false)]);
+        // The stop row is the edge: the second region is not asked.
+        assert_eq!(all(&mut table.scan(Scan::range(&b""[..]..&b"m"[..]))).await, ["a", "b"]);
+        assert_eq!(server.scans().len(), 5);
+    });
+}
+
+/// After a merge the next region begins before the place that the scan has reached.
+#[test]
+fn after_a_merge_no_row_is_read_twice() {
+    run(async {
+        let meta = |look_up| match look_up {
+            0 => vec![region("", "m", 1), region("m", "", 2)],
+            _ => vec![region("", "", 5)],
+        };
+        let answer = |number, call: &Call| match number {
+            0 => Reply::rows(&["a", "b"], false, true),
+            1 => Reply::exception("NotServingRegionException", false),
+            _ => {
+                let (_, scan) = call.opening().unwrap();
+                assert_eq!(scan.start_row.as_deref(), Some(&b"m"[..]));
+                Reply::rows(&["m", "n"], false, true)
+            }
+        };
+        let server = Scripted::start(meta, answer).await;
+        assert_eq!(all(&mut server.table().scan(Scan::all())).await, ["a", "b", "m", "n"]);
+    });
+}
+
+#[test]
+fn rows_out_of_order_are_an_error() {
+    for keys in [["b", "a"], ["b", "b"], ["b", "z"]] {
+        run(async move {
+            let answer = move |_, _: &Call| Reply::rows(&keys, true, true);
+            let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
+            let error = server.table().scan(Scan::all()).next_rows(&context()).await.unwrap_err();
+            assert!(matches!(error, Error::RowsOutOfOrder { .. }), "{error}");
+        });
+    }
+}
+
+#[test]
+fn an_overloaded_server_is_asked_the_same_again() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["a"], true, true),
+            1 => Reply::exception("CallQueueTooBigException", false),
+            _ => Reply::rows(&["b"], false, true),
+        };
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        assert_eq!(all(&mut server.table().scan(Scan::all())).await, ["a", "b"]);
+        let scans = server.scans();
+        assert_eq!((scans[1].next_call_seq, scans[2].next_call_seq), (Some(0), Some(0)));
+        assert_eq!(scans.len(), 3);
+    });
+}
+
+#[test]
+fn a_scanner_that_is_dropped_is_closed() {
+    run(async {
+        let server = Scripted::start(|_| vec![region("", "", 1)], |_, _| Reply::rows(&["a"], true, true)).await;
+        let table = server.table();
+        let mut scanner = table.scan(Scan::all());
+        scanner.next_rows(&context()).await.unwrap();
+        drop(scanner);
+        server.until(|calls| calls.len() == 2).await;
+        let scans = server.scans();
+        assert_eq!((scans[1].close_scanner, scans[1].scanner_id), (Some(true), Some(7)));
+    });
+}
+
+/// A call that is cancelled leaves the server's scanner ahead: the scan closes it, and opens another.
+#[test]
+fn a_cancelled_call_loses_no_rows() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["a"], true, true),
+            1 | 2 => Reply::Silence,
+            _ => Reply::rows(&["b"], false, true),
+        };
+        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
+        let mut scanner = server.table().scan(Scan::all());
+        scanner.next_rows(&context()).await.unwrap();
+        {
+            let bounds = context();
+            let cancelled = scanner.next_rows(&bounds);
+            let asked = server.until(|calls| calls.len() == 2);
+            tokio::select! {
+                _ = cancelled => panic!("there is no answer"),
+                () = asked => {}
+            }
+        }
+        server.until(|calls| calls.len() == 3).await;
+        assert_eq!(all(&mut scanner).await, ["b"]);
+        let scans = server.scans();
+        assert_eq!(scans[2].close_scanner, Some(true));
+        assert_eq!(scans[3].scan.as_ref().unwrap().start_row.as_deref(), Some(&b"a"[..]));
+    });
+}
+
+#[test]
+fn a_silent_server_ends_a_scan_at_its_deadline() {
+    run(async {
+        let server = Scripted::start(|_| vec![region("", "", 1)], |_, _| Reply::Silence).await;
+        let bounds = CallContext::within(std::time::Duration::from_millis(100));
+        let error = server.table().scan(Scan::all()).next_rows(&bounds).await.unwrap_err();
+        assert_eq!(error.server(), Some(&server.address));
+    });
+}
+
+/// The rows of a coprocessor have keys of their own. After one of them no other scanner can go on.
+#[test]
+fn computed_rows_have_no_order_and_are_not_read_twice() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["z", "a"], false, true),
+            // The second region: a failure before its first row, and one after it.
+            1 => Reply::exception("UnknownScannerException", true),
+            2 => Reply::rows(&["a"], true, true),
+            _ => Reply::exception("UnknownScannerException", true),
+        };
+        let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
+        let mut scanner = server.table().scan(Scan::all().computed_rows());
+        assert_eq!(scanner.next_rows(&context()).await.unwrap().len(), 2);
+        assert_eq!(scanner.next_rows(&context()).await.unwrap().len(), 1);
+        assert!(scanner.next_rows(&context()).await.is_err());
+        assert_eq!(scanner.next_rows(&context()).await.unwrap(), []);
+        assert_eq!(server.calls().len(), 4);
+    });
+}
