@@ -74,6 +74,11 @@ impl Exception {
         Self { server_overloaded: true, ..Self::new("CallQueueTooBigException", text) }
     }
 
+    /// The answer of a batch is too large: this action is to be sent again at once.
+    pub fn multi_action_result_too_large() -> Self {
+        Self::new("MultiActionResultTooLarge", "Max size exceeded CellSize: 1 BlockSize: 1")
+    }
+
     /// The server ends.
     pub fn server_stopped() -> Self {
         Self::new("regionserver.RegionServerStoppedException", "Server is stopping")

@@ -124,7 +124,8 @@ impl Cluster {
         self.state().servers.iter().map(|server| server.scanners.len()).sum()
     }
 
-    /// The most bytes of cells in an answer of Scan, whatever the client asks for; 100 MiB at the start.
+    /// The most bytes of cells in an answer of Scan, whatever the client asks for; 100 MiB at the start. An answer of Multi that has
+    /// more gives exceptions for the rest of its actions.
     pub fn set_scan_bytes_max(&self, bytes: u64) {
         self.state().options.scan_bytes_max = bytes;
     }

@@ -4,7 +4,7 @@ use super::handle::Cluster;
 use crate::exception::Exception;
 use crate::name::RegionId;
 use crate::operation::{
-    begin_merge, begin_split, clean_catalog, finish_merge, finish_opening, finish_split, move_region, region_of,
+    begin_merge, begin_split, clean_catalog, close_region, finish_opening, move_region, open_regions, region_of,
     tell_catalog,
 };
 use crate::server_id::ServerId;
@@ -36,7 +36,7 @@ impl Cluster {
     /// As [`Cluster::region_of`], and `DoNotRetryIOException` for the first key of a region.
     pub fn split(&self, table: &str, key: &[u8]) -> Result<(), Exception> {
         let [_, first, second] = self.begin_split(table, key)?;
-        self.finish_split(&[first, second])
+        self.open_regions(&[first, second])
     }
 
     /// Goes to the middle of a split: the parent is closed and offline, the daughters have no server yet. The result is the parent
@@ -48,12 +48,20 @@ impl Cluster {
         begin_split(&mut self.state(), table, key)
     }
 
-    /// Opens the daughters of a split.
+    /// Closes a region for a while, as each split, merge and move begins: `hbase:meta` goes on naming its server.
+    ///
+    /// # Errors
+    /// As [`Cluster::region_of`], and `NotServingRegionException` if it is not open at a server that lives.
+    pub fn close_region(&self, table: &str, row: &[u8]) -> Result<RegionId, Exception> {
+        close_region(&mut self.state(), table, row)
+    }
+
+    /// Opens regions that are closed: daughters of a split, the region of a merge, one that was closed. They go to one server.
     ///
     /// # Errors
     /// `HBaseIOException` if no server lives.
-    pub fn finish_split(&self, daughters: &[RegionId]) -> Result<(), Exception> {
-        finish_split(&mut self.state(), daughters)
+    pub fn open_regions(&self, regions: &[RegionId]) -> Result<(), Exception> {
+        open_regions(&mut self.state(), regions)
     }
 
     /// Takes the parents of splits out of `hbase:meta`.
@@ -67,7 +75,7 @@ impl Cluster {
     /// As [`Cluster::region_of`], and `DoNotRetryIOException` for the last region.
     pub fn merge(&self, table: &str, row: &[u8]) -> Result<(), Exception> {
         let merged = self.begin_merge(table, row)?;
-        self.finish_merge(&merged)
+        self.open_regions(&[merged])
     }
 
     /// Goes to the middle of a merge: the new region is in `hbase:meta` with the server of the first one, which does not have it open.
@@ -76,14 +84,6 @@ impl Cluster {
     /// As [`Cluster::merge`].
     pub fn begin_merge(&self, table: &str, row: &[u8]) -> Result<RegionId, Exception> {
         begin_merge(&mut self.state(), table, row)
-    }
-
-    /// Opens the region of a merge.
-    ///
-    /// # Errors
-    /// `HBaseIOException` if no server lives.
-    pub fn finish_merge(&self, merged: &RegionId) -> Result<(), Exception> {
-        finish_merge(&mut self.state(), merged)
     }
 
     /// Moves the region that has a row to a server, and `hbase:meta` names it at once. Scanners of the region end.

@@ -18,6 +18,15 @@ impl Cluster {
         kill(&mut self.state(), server)
     }
 
+    /// Cuts the connections of a server that goes on: calls in flight have no answers, and new connections are welcome.
+    ///
+    /// # Errors
+    /// As [`Cluster::kill`].
+    pub fn cut_connections(&self, server: ServerId) -> Result<(), Exception> {
+        self.state().server_mut(server)?.cuts.send_replace(());
+        Ok(())
+    }
+
     /// Opens the regions of dead servers elsewhere, with all their rows.
     ///
     /// # Errors

@@ -29,11 +29,17 @@ pub(crate) async fn serve(
     let _ = socket.set_nodelay(true);
     let (reader, writer) = socket.into_split();
     let (sender, answers) = channel();
+    let mut cuts = {
+        let state = shared.state();
+        let process = server.and_then(|server| state.servers.get(server.0)).unwrap_or(&state.master);
+        process.cuts.subscribe()
+    };
     // Both halves are dropped, and the socket is closed, as soon as one of these ends.
     tokio::select! {
         _ = read(shared, server, reader, sender) => {}
         _ = write(answers, writer) => {}
         _ = lives.wait_for(|lives| !lives) => {}
+        _ = cuts.changed() => {}
     }
 }
 

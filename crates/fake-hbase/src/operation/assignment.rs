@@ -77,6 +77,22 @@ pub(crate) fn move_region(state: &mut State, region: &RegionId, to: ServerId, at
     Ok(())
 }
 
+/// Closes a region that is open; the catalog goes on naming its server.
+pub(crate) fn close_region(state: &mut State, table: &str, row: &[u8]) -> Result<RegionId, Exception> {
+    let region = open_region_of(state, table, row)?;
+    if let Some(is) = state.regions.get_mut(&region.name()) {
+        is.status = Status::Closed;
+        is.left.clear();
+    }
+    Ok(region)
+}
+
+/// Opens closed regions at a server that lives: all at the same one.
+pub(crate) fn open_regions(state: &mut State, regions: &[RegionId]) -> Result<(), Exception> {
+    let server = any_server(state)?;
+    regions.iter().try_for_each(|region| open(state, region, server))
+}
+
 /// Opens the regions that are about to be open, and tells the catalog.
 pub(crate) fn finish_opening(state: &mut State) -> Result<(), Exception> {
     let opening = state.regions.values().filter_map(|region| match region.status {

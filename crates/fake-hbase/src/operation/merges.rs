@@ -1,6 +1,6 @@
 //! Merges of regions.
 
-use super::assignment::{any_server, open, open_region_of};
+use super::assignment::open_region_of;
 use crate::exception::Exception;
 use crate::name::RegionId;
 use crate::state::{Region, State, forget_region, write_merged};
@@ -23,10 +23,4 @@ pub(crate) fn begin_merge(state: &mut State, table: &str, key: &[u8]) -> Result<
     state.regions.insert(merged.name(), Region::new(merged.clone()));
     write_merged(state, &merged, [&first, &second], server).map_err(|error| Exception::io(error.to_string()))?;
     Ok(merged)
-}
-
-/// Opens the new region.
-pub(crate) fn finish_merge(state: &mut State, merged: &RegionId) -> Result<(), Exception> {
-    let server = any_server(state)?;
-    open(state, merged, server)
 }

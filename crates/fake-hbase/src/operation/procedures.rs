@@ -1,7 +1,8 @@
 //! Procedures of the master: submitted, then done.
 
-use super::merges::{begin_merge, finish_merge};
-use super::splits::{begin_split, finish_split};
+use super::assignment::open_regions;
+use super::merges::begin_merge;
+use super::splits::begin_split;
 use super::tables::{create_table, delete_table, disable_table, enable_table};
 use crate::exception::Exception;
 use crate::name::table_text;
@@ -66,9 +67,9 @@ fn finish(state: &mut State, id: u64) {
         Work::Enable(name) => enable_table(state, &name),
         Work::Delete(name) => delete_table(state, &name),
         Work::Split(table, key) => {
-            begin_split(state, &table, &key).and_then(|[_, first, second]| finish_split(state, &[first, second]))
+            begin_split(state, &table, &key).and_then(|[_, first, second]| open_regions(state, &[first, second]))
         }
-        Work::Merge(table, row) => begin_merge(state, &table, &row).and_then(|merged| finish_merge(state, &merged)),
+        Work::Merge(table, row) => begin_merge(state, &table, &row).and_then(|merged| open_regions(state, &[merged])),
     };
     if let Some(procedure) = state.procedures.get_mut(&id) {
         procedure.failure = done.err();

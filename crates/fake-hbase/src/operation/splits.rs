@@ -2,42 +2,30 @@
 
 use bytes::Bytes;
 
-use super::assignment::{any_server, open, open_region_of};
+use super::assignment::{close_region, region_of};
 use crate::exception::Exception;
 use crate::name::RegionId;
-use crate::state::{Region, State, Status, forget_region, write_daughters};
+use crate::state::{Region, State, forget_region, write_daughters};
 
 /// The middle of a split: the parent is closed, offline in the catalog and keeps its server there; its daughters are in the catalog,
 /// without servers. The result is the parent and its daughters.
 pub(crate) fn begin_split(state: &mut State, table: &str, key: &[u8]) -> Result<[RegionId; 3], Exception> {
-    let parent = open_region_of(state, table, key)?;
-    if key.is_empty() || parent.start == key {
+    if key.is_empty() || region_of(state, table, key)?.start == key {
         return Err(Exception::do_not_retry("a region can't be split at its start"));
     }
+    let parent = close_region(state, table, key)?;
     let number = state.next_region_number();
     let key = Bytes::copy_from_slice(key);
     let first = RegionId { end: key.clone(), number, ..parent.clone() };
     let second = RegionId { start: key, number, ..parent.clone() };
     if let Some(is) = state.regions.get_mut(&parent.name()) {
-        is.status = Status::Closed;
         is.is_split = true;
-        is.left.clear();
     }
-    // Daughters open where the parent was, so a server keeps their rows near.
     for daughter in [&first, &second] {
         state.regions.insert(daughter.name(), Region::new(daughter.clone()));
     }
     write_daughters(state, &parent, [&first, &second]).map_err(|error| Exception::io(error.to_string()))?;
     Ok([parent, first, second])
-}
-
-/// Opens the daughters: a live server has both. The parent stays in the catalog until [`clean_catalog`].
-pub(crate) fn finish_split(state: &mut State, daughters: &[RegionId]) -> Result<(), Exception> {
-    let server = any_server(state)?;
-    for daughter in daughters {
-        open(state, daughter, server)?;
-    }
-    Ok(())
 }
 
 /// Takes the parents of a table's splits out of the catalog.

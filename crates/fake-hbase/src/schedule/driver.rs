@@ -22,6 +22,10 @@ pub enum Event {
     Cleaned,
     /// A merge was begun.
     MergeBegun(RegionId),
+    /// A region was closed for a while.
+    Closed(RegionId),
+    /// The connections of a server were cut.
+    ConnectionsCut(ServerId),
     /// A region moved to a server.
     Moved(RegionId, ServerId),
     /// `hbase:meta` moved to a server.
@@ -75,6 +79,7 @@ impl Schedule {
             Kind::Merge => self.merge(cluster),
             Kind::Move => self.relocate(cluster),
             Kind::Kill => self.kill(cluster),
+            Kind::CutAfter if self.random.below(4) == 0 => self.cut(cluster),
             Kind::Lease => {
                 cluster.end_leases();
                 Ok(Event::LeasesEnded)
@@ -95,7 +100,7 @@ impl Schedule {
             cluster.start_server().map_err(|error| Exception::io(error.to_string()))?;
         }
         for regions in std::mem::take(&mut self.begun) {
-            cluster.finish_split(&regions)?;
+            cluster.open_regions(&regions)?;
         }
         cluster.recover()?;
         cluster.catch_up()?;
@@ -118,7 +123,7 @@ impl Schedule {
     /// Opens regions that have no server: the oldest ones.
     fn open(&mut self, cluster: &Cluster) -> Result<Event, Exception> {
         let regions = self.begun.remove(0);
-        cluster.finish_split(&regions)?;
+        cluster.open_regions(&regions)?;
         Ok(Event::Opened(regions))
     }
 
@@ -133,7 +138,7 @@ impl Schedule {
                 let key = self.key(cluster);
                 let [parent, first, second] = cluster.begin_split(&self.table, &key)?;
                 if self.random.below(2) == 0 {
-                    cluster.finish_split(&[first, second])?;
+                    cluster.open_regions(&[first, second])?;
                 } else {
                     self.begun.push(vec![first, second]);
                 }
@@ -149,7 +154,7 @@ impl Schedule {
         let key = self.key(cluster);
         let merged = cluster.begin_merge(&self.table, &key)?;
         if self.random.below(2) == 0 {
-            cluster.finish_merge(&merged)?;
+            cluster.open_regions(std::slice::from_ref(&merged))?;
         } else {
             self.begun.push(vec![merged.clone()]);
         }
@@ -159,17 +164,23 @@ impl Schedule {
     fn relocate(&mut self, cluster: &Cluster) -> Result<Event, Exception> {
         let Some(to) = self.random.one(&cluster.servers()).copied() else { return Ok(Event::Nothing) };
         let key = self.key(cluster);
-        match self.random.below(6) {
+        match self.random.below(8) {
+            0 if !self.begun.is_empty() => return self.open(cluster),
             0 => {
+                let closed = cluster.close_region(&self.table, &key)?;
+                self.begun.push(vec![closed.clone()]);
+                return Ok(Event::Closed(closed));
+            }
+            1 => {
                 cluster.catch_up()?;
                 return Ok(Event::CaughtUp);
             }
-            1 => {
+            2 => {
                 cluster.move_meta(to)?;
                 return Ok(Event::MetaMoved(to));
             }
-            2 => cluster.begin_move(&self.table, &key, to)?,
-            3 => cluster.move_unseen(&self.table, &key, to)?,
+            3 => cluster.begin_move(&self.table, &key, to)?,
+            4 => cluster.move_unseen(&self.table, &key, to)?,
             _ => cluster.move_region(&self.table, &key, to)?,
         }
         Ok(Event::Moved(cluster.region_of(&self.table, &key)?, to))
@@ -192,6 +203,12 @@ impl Schedule {
                 Ok(Event::Recovered)
             }
         }
+    }
+
+    fn cut(&mut self, cluster: &Cluster) -> Result<Event, Exception> {
+        let Some(server) = self.random.one(&cluster.servers()).copied() else { return Ok(Event::Nothing) };
+        cluster.cut_connections(server)?;
+        Ok(Event::ConnectionsCut(server))
     }
 
     fn arm(&mut self, kind: Kind, cluster: &Cluster) -> Event {

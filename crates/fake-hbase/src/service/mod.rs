@@ -16,3 +16,6 @@ mod scan;
 
 pub(crate) use dispatch::Request;
 pub(crate) use reply::{CellForm, Reply, response};
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use hbase_client::proto::{
 use super::conditions::{check_same_row, condition_holds, condition_time};
 use super::exec::run;
 use super::get::get_result;
-use super::mutate::{apply, check};
+use super::mutate::{apply, check, check_sizes};
 use super::mutation_cells::{Mutation, skip_cells};
 use super::reply::{CellForm, Reply, row_result};
 use crate::exception::Exception;
@@ -117,6 +117,7 @@ impl Batch<'_> {
             at_least = condition_time(self.state, region, condition);
         }
         for mutation in mutations {
+            check_sizes(mutation)?;
             check(self.state, region, mutation)?;
             if let Some(Fault::Action(row, exception)) = self.fault
                 && *row == mutation.row
@@ -144,6 +145,11 @@ impl Batch<'_> {
         let mut collected = Vec::new();
         for action in &actions.action {
             let index = action.index.unwrap_or(0);
+            if self.is_too_large() {
+                self.skip(action)?;
+                results.push(of_exception(index, &Exception::multi_action_result_too_large()));
+                continue;
+            }
             if let Some(Fault::Action(row, exception)) = self.fault
                 && *row == row_of(action)
             {
@@ -170,6 +176,12 @@ impl Batch<'_> {
         Ok(RegionActionResult { result_or_exception: results, ..RegionActionResult::default() })
     }
 
+    /// Whether the answer has so many bytes that the other actions are to be sent again; only clients of version 1.2 are told.
+    fn is_too_large(&self) -> bool {
+        let bytes: usize = self.cells.iter().map(|cell| cell.key_value().len()).sum();
+        self.form.gets_in_blocks && bytes as u64 > self.state.options.scan_bytes_max
+    }
+
     fn read(&mut self, region: &RegionId, action: &Action, index: u32) -> ResultOrException {
         let result = match (&action.get, &action.service_call) {
             (Some(get), _) => get_result(self.state, region, get.clone(), self.form.in_blocks, &mut self.cells)
@@ -185,9 +197,13 @@ impl Batch<'_> {
     }
 
     fn write(&mut self, region: &RegionId, mutations: &mut Vec<(u32, Mutation)>, results: &mut Vec<ResultOrException>) {
+        let too_large = mutations.iter().find_map(|(_, mutation)| check_sizes(mutation).err());
         mutations.sort_by(|(_, one), (_, other)| one.row.cmp(&other.row));
         for (index, mutation) in mutations.drain(..) {
-            let done = check(self.state, region, &mutation)
+            let done = too_large
+                .clone()
+                .map_or(Ok(()), Err)
+                .and_then(|()| check(self.state, region, &mutation))
                 .and_then(|()| apply(self.state, self.server, region, &mutation, self.nonce_group, 0));
             results.push(match done {
                 Ok(changed) => {

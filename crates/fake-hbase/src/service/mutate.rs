@@ -30,6 +30,21 @@ pub(crate) fn check(state: &State, region: &RegionId, mutation: &Mutation) -> Re
     Err(Exception::failed_sanity_check(text))
 }
 
+/// The most bytes of a cell.
+const CELL_BYTES_MAX: usize = 10 << 20;
+
+/// Refuses cells that are too large. One of them refuses all puts and deletes beside it.
+pub(crate) fn check_sizes(mutation: &Mutation) -> Result<(), Exception> {
+    let size = |cell: &Cell| 4 + cell.key_value().len();
+    match mutation.cells.iter().map(size).find(|bytes| *bytes > CELL_BYTES_MAX) {
+        Some(bytes) => {
+            let text = format!("Cell with size {bytes} exceeds limit of {CELL_BYTES_MAX} bytes");
+            Err(Exception::do_not_retry(text))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Applies a mutation that was checked; increments and appends give their new cells. A put has the time `at_least`, if the clock is
 /// behind it.
 pub(crate) fn apply(
@@ -63,6 +78,7 @@ pub(crate) fn mutate(
     let region = state.region(server, &request.region)?.id.clone();
     let mutation = Mutation::decode(&request.mutation, &mut block)?;
     let mutation = mutation.with_families(state.table(&region.table)?, request.mutation.timestamp)?;
+    check_sizes(&mutation)?;
     let mut at_least = 0;
     if let Some(condition) = &request.condition {
         check_same_row(condition, &mutation.row)?;

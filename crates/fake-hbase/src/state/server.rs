@@ -32,6 +32,8 @@ pub(crate) struct Server {
     pub(crate) name: ServerName,
     /// Ends its listener and its connections when it is set to false, or dropped.
     pub(crate) lives: watch::Sender<bool>,
+    /// Ends the connections, if it is set again.
+    pub(crate) cuts: watch::Sender<()>,
     pub(crate) scanners: HashMap<u64, OpenScanner>,
     /// Scanners that ended as they should, with the number of the call that would have been the next.
     pub(crate) closed_scanners: HashMap<u64, u64>,
@@ -46,9 +48,11 @@ impl Server {
         let name =
             ServerName { host_name: "127.0.0.1".to_owned(), port: Some(u32::from(port)), start_code: Some(start_code) };
         let (lives, _) = watch::channel(true);
+        let (cuts, _) = watch::channel(());
         Self {
             name,
             lives,
+            cuts,
             scanners: HashMap::new(),
             closed_scanners: HashMap::new(),
             nonces: HashMap::new(),

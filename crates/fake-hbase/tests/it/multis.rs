@@ -142,6 +142,30 @@ async fn increments_at_once_lie_in_the_first_outcome() {
 }
 
 #[tokio::test]
+async fn a_cell_that_is_too_large_refuses_the_puts_beside_it() {
+    let (cluster, region, mut wire) = start().await;
+    let mut large = put("b", &[("q", "")]);
+    large.column_value[0].qualifier_value[0].value = Some(vec![0; 10 << 20].into());
+    let answer = multi(&mut wire, vec![on(&region, vec![write(0, large), write(1, put("c", &[("q", "")]))])]).await;
+    let outcomes = &answer.message.region_action_result[0].result_or_exception;
+    assert!(outcomes.iter().all(|outcome| outcome.exception.is_some()));
+    assert_eq!(cluster.cells("t").unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_leaves_actions_out() {
+    let (cluster, region, mut wire) = start().await;
+    cluster.set_scan_bytes_max(1);
+    let actions = vec![read(0, row("a")), read(1, row("a")), write(2, put("b", &[("q", "")]))];
+    let answer = multi(&mut wire, vec![on(&region, actions)]).await;
+    let outcomes = &answer.message.region_action_result[0].result_or_exception;
+    let names = outcomes.iter().map(|outcome| outcome.exception.as_ref().map(|pair| pair.name.as_str()));
+    let too_large = Some("org.apache.hadoop.hbase.MultiActionResultTooLarge");
+    assert_eq!(names.collect::<Vec<_>>(), [None, too_large, too_large]);
+    assert_eq!(cluster.cells("t").unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_test_chooses_what_fails() {
     let (cluster, region, mut wire) = start().await;
     let puts = || on(&region, vec![write(0, put("b", &[("q", "")])), write(1, put("c", &[("q", "")]))]);

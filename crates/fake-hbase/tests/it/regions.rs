@@ -61,7 +61,7 @@ async fn in_the_middle_of_a_split_daughters_have_no_server() {
     assert!(dead.stack_trace.unwrap().contains("Region has changed on the scanner"));
     assert_eq!(class(&wire.scan(next(id, 0, 1)).await.map(|_| ()).unwrap_err()), "UnknownScannerException");
 
-    cluster.finish_split(&[first.clone(), second.clone()]).unwrap();
+    cluster.open_regions(&[first.clone(), second.clone()]).unwrap();
     let after = catalog(&cluster).await;
     assert_eq!(after[0], split);
     assert!(after[1].3.is_some() && after[2].3.is_some());
@@ -85,7 +85,7 @@ async fn a_merged_region_begins_where_the_first_one_did() {
     let mut named = Wire::to(in_catalog[0].3.as_ref().unwrap(), "ClientService").await;
     assert_eq!(class(&named.get(&merged, row("a")).await.map(|_| ()).unwrap_err()), "NotServingRegionException");
     assert_eq!(class(&wire.get(&old, row("z")).await.map(|_| ()).unwrap_err()), "NotServingRegionException");
-    cluster.finish_merge(&merged).unwrap();
+    cluster.open_regions(std::slice::from_ref(&merged)).unwrap();
     assert_eq!((&merged.start[..], &merged.end[..]), (&b""[..], &b""[..]));
     let mut wire = Wire::of_row(&cluster, "t", b"z").await;
     assert_eq!(texts(&wire.open(&merged, Scan::default(), 10).await.unwrap().cells), ["a/q=a", "z/q=z"]);
@@ -154,6 +154,32 @@ async fn a_killed_server_is_gone_until_its_regions_are_elsewhere() {
     assert_eq!(cluster.address(new).unwrap(), address);
     let mut wire = Wire::to(&address, "ClientService").await;
     assert_eq!(class(&wire.get(&region, row("a")).await.map(|_| ()).unwrap_err()), "NotServingRegionException");
+}
+
+#[tokio::test]
+async fn a_closed_region_is_in_the_catalog_as_before() {
+    let cluster = with_table(&["a"]);
+    let before = catalog(&cluster).await;
+    let mut wire = Wire::of_row(&cluster, "t", b"a").await;
+    let region = cluster.close_region("t", b"a").unwrap();
+    assert_eq!(catalog(&cluster).await, before);
+    assert_eq!(class(&wire.get(&region, row("a")).await.map(|_| ()).unwrap_err()), "NotServingRegionException");
+    cluster.open_regions(std::slice::from_ref(&region)).unwrap();
+    let mut wire = Wire::of_row(&cluster, "t", b"a").await;
+    assert_eq!(wire.get(&region, row("a")).await.unwrap().cells.len(), 1);
+}
+
+#[tokio::test]
+async fn connections_are_cut_and_the_server_lives() {
+    let cluster = with_table(&["a"]);
+    let server = cluster.server_of("t", b"a").unwrap();
+    let region = cluster.region_of("t", b"a").unwrap();
+    let mut wire = Wire::of_row(&cluster, "t", b"a").await;
+    wire.get(&region, row("a")).await.unwrap();
+    cluster.cut_connections(server).unwrap();
+    assert!(wire.take().await.is_none());
+    let mut wire = Wire::of_row(&cluster, "t", b"a").await;
+    assert_eq!(wire.get(&region, row("a")).await.unwrap().cells.len(), 1);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hbase_client::proto::{Column, Scan, ScanRequest};
+use proptest::prelude::*;
 
 use fake_hbase::{Fault, ScanStop};
 
@@ -251,4 +252,67 @@ async fn columns_and_times_are_chosen() {
     let column = Column { family: "g".into(), qualifier: Vec::new() };
     let wrong = wire.open(&region, Scan { column: vec![column], ..Scan::default() }, 10).await.map(|_| ());
     assert_eq!(class(&wrong.unwrap_err()), "NoSuchColumnFamilyException");
+}
+
+proptest! {
+    /// Whatever the limits, the parts that come are the cells of the range, once each and in order.
+    #[test]
+    fn a_scan_gives_each_cell_once(
+        rows in proptest::collection::btree_map("[a-l]{1,2}", 1..4_usize, 0..8),
+        (start, stop) in ("[a-l]{0,2}", "[a-l]{0,2}"),
+        (include_start, include_stop, reversed, partials) in any::<(bool, bool, bool, bool)>(),
+        (max_bytes, batch, per_call) in (0..200_u64, 0..3_u32, 1..4_u32),
+        stops in proptest::collection::vec(0..4_usize, 0..4),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let cluster = with_table(&[]);
+            for (row, cells) in &rows {
+                for qualifier in &["q", "r", "s"][..*cells] {
+                    cluster.put("t", row.as_bytes(), ("f", qualifier), b"x").unwrap();
+                }
+            }
+            let is_in = |row: &str| {
+                let (low, high, low_in, high_in) =
+                    if reversed { (&stop, &start, include_stop, include_start) } else { (&start, &stop, include_start, include_stop) };
+                (low.is_empty() || row > low.as_str() || row == low && low_in)
+                    && (high.is_empty() || row < high.as_str() || row == high && high_in)
+            };
+            let mut expected: Vec<String> = Vec::new();
+            let in_order: Vec<_> = if reversed { rows.iter().rev().collect() } else { rows.iter().collect() };
+            for (row, cells) in in_order.into_iter().filter(|(row, _)| is_in(row)) {
+                expected.extend(["q", "r", "s"][..*cells].iter().map(|qualifier| format!("{row}/{qualifier}=x")));
+            }
+            for cells in stops {
+                let stop = ScanStop { cells, is_heartbeat: cells % 2 == 0 };
+                cluster.on_next("Scan", Fault::ScanStops(stop));
+            }
+            let region = cluster.region_of("t", b"").unwrap();
+            let mut wire = Wire::of_row(&cluster, "t", b"").await;
+            let scan = Scan {
+                start_row: Some(start.clone().into()),
+                stop_row: Some(stop.clone().into()),
+                include_start_row: Some(include_start),
+                include_stop_row: Some(include_stop),
+                reversed: Some(reversed),
+                max_result_size: Some(max_bytes),
+                batch_size: Some(batch),
+                ..Scan::default()
+            };
+            let with = |request: ScanRequest| ScanRequest { client_handles_partials: Some(partials), ..request };
+            let mut answer = wire.scan(with(opening(&region, scan, per_call))).await.unwrap();
+            let mut given = texts(&answer.cells);
+            for seq in 0.. {
+                assert!(seq < 200, "the scan does not end");
+                assert_eq!(answer.message.more_results, Some(true));
+                if answer.message.more_results_in_region == Some(false) {
+                    break;
+                }
+                answer = wire.scan(with(next(answer.message.scanner_id, seq, per_call))).await.unwrap();
+                given.extend(texts(&answer.cells));
+            }
+            assert_eq!(given, expected);
+            assert_eq!(cluster.open_scanners(), 0);
+        });
+    }
 }
