@@ -64,6 +64,14 @@ impl Cluster {
         open_regions(&mut self.state(), regions)
     }
 
+    /// Opens the daughters of a split, as [`Cluster::open_regions`].
+    ///
+    /// # Errors
+    /// As [`Cluster::open_regions`].
+    pub fn finish_split(&self, daughters: &[RegionId]) -> Result<(), Exception> {
+        self.open_regions(daughters)
+    }
+
     /// Takes the parents of splits out of `hbase:meta`.
     pub fn clean_catalog(&self, table: &str) {
         clean_catalog(&mut self.state(), table);
