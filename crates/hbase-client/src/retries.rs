@@ -79,7 +79,7 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn the_budget_is_shared() {
         let context = CallContext::within(Duration::from_secs(60)).with_retries(3);
         let other = context.clone();
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(two.wait(failure()).await, Err(Error::RetriesUsedUp { tries: 2, last: Box::new(failure()) }));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_wait_ends_at_the_deadline() {
         let begun = Instant::now();
         let context = CallContext::within(Duration::from_millis(500));
@@ -101,6 +101,6 @@ mod tests {
             }
         };
         assert!(matches!(error, Error::Deadline { .. }));
-        assert_eq!(begun.elapsed().as_millis() / 10, 50);
+        assert!(begun.elapsed() >= Duration::from_millis(500));
     }
 }
