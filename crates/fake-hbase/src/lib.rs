@@ -6,7 +6,27 @@
 //!
 //! The servers behave as those of HBase 2.6 in what a client can see, with their traps: a scan is not checked against its region, gets
 //! of a batch are answered before its puts, results come in another order than actions. What differs is said where it is:
-//! a column has one version, and only the classes of filters in `filter` are known.
+//! a column has one version, only the classes of filters in `filter` are known, a limit of bytes counts the cells as they are sent, and
+//! the calls of a connection are carried out in their order as long as the cluster has no latency.
+//!
+//! ```
+//! use fake_hbase::{Cluster, Exception, Fault};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cluster = Cluster::start(2)?;
+//! cluster.create_table("t", &["f"], &[b"m"])?;
+//! cluster.put("t", b"a", ("f", "q"), b"1")?;
+//! // A client begins at `cluster.master()`. Its next get meets a busy server, and its next write is done without an answer.
+//! cluster.on_next("Get", Fault::Exception(Exception::call_queue_too_big()));
+//! cluster.on_next("Mutate", Fault::CutAfter);
+//! // The middle of a split: the parent is offline, and its daughters have no server.
+//! let [_parent, first, second] = cluster.begin_split("t", b"c")?;
+//! cluster.open_regions(&[first, second])?;
+//! assert_eq!(cluster.count_calls("Get", None), 0);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! | module | has |
 //! |---|---|

@@ -28,11 +28,13 @@ pub enum Kind {
     Delay,
     /// Answers of Scan that stop early, with heartbeats and parts of rows.
     Scan,
+    /// Look-ups in `hbase:meta` that fail, stop early, or have no answer because their connection is cut.
+    LookUp,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Split,
         Self::Merge,
         Self::Move,
@@ -43,6 +45,7 @@ impl Kind {
         Self::CutAfter,
         Self::Delay,
         Self::Scan,
+        Self::LookUp,
     ];
 }
 
@@ -56,13 +59,13 @@ fn of_table(table: &str) -> impl Fn(&Call) -> bool + Send + use<> {
 
 /// A fault of this kind, with the calls that it is for; `None` if the kind is none of faults.
 pub(crate) fn fault(kind: Kind, table: &str, random: &mut Random) -> Option<(Matches, Fault)> {
+    let all: Matches = Box::new(of_table(table));
     let is_of = of_table(table);
-    let is_scan = of_table(table);
-    let scans: Matches = Box::new(move |call| is_scan(call) && call.scan == Some(ScanStep::Next));
-    let is_reading = of_table(table);
+    let scans: Matches = Box::new(move |call| is_of(call) && call.scan == Some(ScanStep::Next));
+    let is_of = of_table(table);
     let reading: Matches =
-        Box::new(move |call| is_reading(call) && matches!(call.scan, Some(ScanStep::Open | ScanStep::Next)));
-    let all: Matches = Box::new(is_of);
+        Box::new(move |call| is_of(call) && matches!(call.scan, Some(ScanStep::Open | ScanStep::Next)));
+    let look_ups: Matches = Box::new(|call| call.is_meta() && call.scan == Some(ScanStep::Open));
     Some(match kind {
         Kind::Exception if random.below(4) == 0 => (scans, Fault::Exception(of_scanners(random))),
         Kind::Exception => (all, Fault::Exception(of_calls(random))),
@@ -75,12 +78,19 @@ pub(crate) fn fault(kind: Kind, table: &str, random: &mut Random) -> Option<(Mat
             _ => (all, Fault::Pieces(1 + random.below(50))),
         },
         Kind::Scan if random.below(4) == 0 => (reading, Fault::ScanMarksPartial),
-        Kind::Scan => {
-            let stop = ScanStop { cells: random.below(6), is_heartbeat: random.below(2) == 0 };
-            (reading, Fault::ScanStops(stop))
-        }
+        Kind::Scan => (reading, Fault::ScanStops(stop(6, random))),
+        Kind::LookUp => match random.below(4) {
+            0 => (look_ups, Fault::Exception(of_calls(random))),
+            1 => (look_ups, Fault::CutAfter),
+            // A region has about six cells there.
+            _ => (look_ups, Fault::ScanStops(stop(20, random))),
+        },
         Kind::Split | Kind::Merge | Kind::Move | Kind::Kill | Kind::Lease => return None,
     })
+}
+
+fn stop(cells_max: usize, random: &mut Random) -> ScanStop {
+    ScanStop { cells: random.below(cells_max), is_heartbeat: random.below(2) == 0 }
 }
 
 fn of_calls(random: &mut Random) -> Exception {

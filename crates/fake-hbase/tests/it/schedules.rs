@@ -149,7 +149,7 @@ async fn the_same_seed_does_the_same() {
             cluster.put("t", row.as_bytes(), ("f", "q"), row.as_bytes()).unwrap();
         }
         let mut schedule = Schedule::new(7, "t", &Kind::ALL);
-        runs.push((0..400).map(|_| schedule.step(&cluster)).collect::<Vec<Event>>());
+        runs.push((0..1000).map(|_| schedule.step(&cluster)).collect::<Vec<Event>>());
     }
     assert_eq!(runs[0], runs[1]);
     for wanted in ["SplitBegun", "MergeBegun", "Moved", "Killed", "Started", "Recovered", "CaughtUp", "Opened", "Armed"]
