@@ -7,7 +7,7 @@ use hbase_client::proto::{
 };
 use prost::Message;
 
-use super::multi::row_of;
+use super::outcomes::row_of;
 use super::reply::{CellForm, Reply};
 use super::{exec, get, master, multi, mutate, registry, scan};
 use crate::call::{Call, ScanStep};

@@ -9,6 +9,7 @@ mod master;
 mod multi;
 mod mutate;
 mod mutation_cells;
+mod outcomes;
 mod regions;
 mod registry;
 mod reply;

@@ -1,6 +1,5 @@
 //! Multi: actions on several regions.
 
-use bytes::Bytes;
 use hbase_client::cell::Cell;
 use hbase_client::frame::CellBlock;
 use hbase_client::proto::{
@@ -13,6 +12,7 @@ use super::exec::run;
 use super::get::get_result;
 use super::mutate::{apply, check, check_sizes};
 use super::mutation_cells::{Mutation, skip_cells};
+use super::outcomes::{of_exception, of_result, row_of, turn};
 use super::reply::{CellForm, Reply, row_result};
 use crate::exception::Exception;
 use crate::fault::Fault;
@@ -30,22 +30,6 @@ struct Batch<'s> {
     /// Cells of the request that have not been taken, and those of the answer.
     block: CellBlock,
     cells: Vec<Cell>,
-}
-
-fn of_exception(index: u32, exception: &Exception) -> ResultOrException {
-    ResultOrException { index: Some(index), exception: Some(exception.pair()), ..ResultOrException::default() }
-}
-
-fn of_result(index: u32, result: RowResult) -> ResultOrException {
-    ResultOrException { index: Some(index), result: Some(result), ..ResultOrException::default() }
-}
-
-/// The row of an action.
-pub(crate) fn row_of(action: &Action) -> Bytes {
-    let of_get = action.get.as_ref().map(|get| get.row.clone());
-    let of_mutation = || action.mutation.as_ref().and_then(|mutation| mutation.row.clone());
-    let of_call = || action.service_call.as_ref().map(|call| call.row.clone());
-    of_get.or_else(of_mutation).or_else(of_call).unwrap_or_default()
 }
 
 impl Batch<'_> {
@@ -236,18 +220,4 @@ pub(crate) fn multi(
     }
     let reply = Reply::of(&MultiResponse { region_action_result: results });
     Ok(Reply { cells, ..reply })
-}
-
-/// Turns the outcomes of each region that have no cells: those with cells stay in the order of the block.
-fn turn(results: &mut [RegionActionResult]) {
-    let has_cells = |outcome: &ResultOrException| {
-        outcome.result.as_ref().is_some_and(|result| result.associated_cell_count.unwrap_or(0) > 0)
-    };
-    for result in results {
-        let (with, mut without): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut result.result_or_exception).into_iter().partition(has_cells);
-        without.reverse();
-        without.extend(with);
-        result.result_or_exception = without;
-    }
 }

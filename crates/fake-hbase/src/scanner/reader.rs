@@ -8,52 +8,12 @@ use hbase_client::WireError;
 use hbase_client::cell::Cell;
 use imbl::OrdMap;
 
+use super::batch::{Batch, Limits, Part, Range};
+use super::filtered::filtered;
 use crate::columns::Columns;
-use crate::fault::ScanStop;
 use crate::filter::Filter;
 use crate::row::Row;
 use crate::row_key::RowKey;
-
-/// The rows of a scanner: bounds of keys, and the direction.
-#[derive(Clone, Debug)]
-pub(crate) struct Range {
-    pub(crate) low: Bound<RowKey>,
-    pub(crate) high: Bound<RowKey>,
-    pub(crate) is_reversed: bool,
-}
-
-/// What bounds a call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// The most results, each a row or a part of one.
-    pub(crate) results: usize,
-    /// The most complete rows of the whole scan that are still wanted.
-    pub(crate) rows: Option<usize>,
-    pub(crate) bytes: u64,
-    /// Whether the client handles parts of rows, and heartbeats.
-    pub(crate) partials: bool,
-    pub(crate) heartbeats: bool,
-    pub(crate) stop: Option<ScanStop>,
-}
-
-/// Cells of a row, and whether more of the row may follow.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) is_partial: bool,
-}
-
-/// What a call gives.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    pub(crate) parts: Vec<Part>,
-    pub(crate) more_in_region: bool,
-    /// Whether the rows that the client wants are all there.
-    pub(crate) is_enough: bool,
-    pub(crate) is_heartbeat: bool,
-    /// The row that comes next, for a heartbeat.
-    pub(crate) cursor: Option<Bytes>,
-}
 
 /// A scanner.
 #[derive(Debug)]
@@ -130,14 +90,13 @@ impl Scanner {
                 complete += 1;
             }
             let is_partial = matches!(ending, Ending::Inside);
-            let is_enough = |complete: usize| limits.rows.is_some_and(|rows| complete >= rows);
-            batch.is_enough = is_enough(complete);
+            batch.is_enough = limits.is_enough(complete);
             if batch.is_enough {
                 break;
             }
             batch.parts.push(Part { cells, is_partial });
             complete += usize::from(!is_partial);
-            batch.is_enough = is_enough(complete);
+            batch.is_enough = limits.is_enough(complete);
             if batch.is_enough || !batch.more_in_region || progress.bytes >= limits.bytes {
                 break;
             }
@@ -178,10 +137,10 @@ impl Scanner {
     }
 
     fn next_row(&self) -> Option<(RowKey, Arc<Row>)> {
-        let (low, high) = (self.range.low.clone(), self.range.high.clone());
-        if is_empty(&low, &high) {
+        if self.range.is_empty() {
             return None;
         }
+        let (low, high) = (self.range.low.clone(), self.range.high.clone());
         let mut rows = self.rows.range((low, high));
         let next =
             |(key, row): (&RowKey, &Arc<Row>)| (self.columns.has_any(row)).then(|| (key.clone(), Arc::clone(row)));
@@ -232,35 +191,5 @@ impl Scanner {
             }
         }
         Ok(false)
-    }
-}
-
-/// The cells of a row that a filter lets through.
-pub(crate) fn filtered(
-    filter: &mut Filter,
-    row: &[u8],
-    cells: Vec<Cell>,
-    is_reversed: bool,
-) -> Result<Vec<Cell>, WireError> {
-    filter.reset();
-    if filter.drops_key(row, is_reversed) {
-        return Ok(Vec::new());
-    }
-    let mut kept = Vec::with_capacity(cells.len());
-    for cell in &cells {
-        kept.extend(filter.cell(cell)?);
-    }
-    if !kept.is_empty() && filter.drops_row() {
-        kept.clear();
-    }
-    Ok(kept)
-}
-
-/// Whether no key lies between the bounds; maps refuse to be asked for such ranges.
-fn is_empty(low: &Bound<RowKey>, high: &Bound<RowKey>) -> bool {
-    match (low, high) {
-        (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
-        (Bound::Included(low), Bound::Included(high)) => low > high,
-        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
     }
 }
