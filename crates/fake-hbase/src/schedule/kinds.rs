@@ -24,7 +24,8 @@ pub enum Kind {
     CutBefore,
     /// Connections that are cut after a call was carried out: its outcome is unknown to the client.
     CutAfter,
-    /// Answers that are late, in pieces, or overtake each other.
+    /// Answers that are late, in pieces, or overtake each other. A slow call whose connection is cut meanwhile is carried out
+    /// nevertheless, perhaps after a later write of the same row: an unknown outcome stays possible for a while.
     Delay,
     /// Answers of Scan that stop early, with heartbeats and parts of rows.
     Scan,
