@@ -139,13 +139,15 @@ impl Meta {
         let Answer { message, cells } = self.checked(&server, answer)?;
         let pieces = pieces_of(&message, cells).map_err(|error| server.damaged("Scan", error))?;
         let is_all = message.more_results_in_region == Some(false);
-        if pieces.is_empty() && !is_all && message.more_results != Some(false) {
+        let has_ended = is_all || message.more_results == Some(false);
+        // The cells of a row that was cut come with another look-up.
+        let whole = || pieces.iter().filter(|piece| !piece.is_partial);
+        // An answer without a whole row says that there is none only if nothing was cut off.
+        if whole().next().is_none() && !(has_ended && pieces.is_empty()) {
             return Err(not_in_service(table, b""));
         }
-        // The cells of a row that was cut come with another look-up.
-        let whole = pieces.iter().filter(|piece| !piece.is_partial);
         let rows =
-            whole.filter_map(|piece| Some((piece.cells.first()?.row_bytes(), Entry::of_cells(table, &piece.cells)?)));
+            whole().filter_map(|piece| Some((piece.cells.first()?.row_bytes(), Entry::of_cells(table, &piece.cells)?)));
         Ok((rows.collect(), is_all))
     }
 

@@ -1,7 +1,8 @@
 //! Looking up regions, in the middle of splits and moves.
 
+use fake_hbase::{Cluster, Fault, ScanStop};
 use hbase_client::proto::{ExceptionResponse, GetRequest, GetResponse, RowResult};
-use hbase_client::{Error, Get, Scan};
+use hbase_client::{Client, Error, Get, Registry, Scan};
 
 use crate::scripted::{MetaRow, Reply, Scripted, cell, context, region, region_name, run};
 
@@ -109,5 +110,20 @@ fn many_calls_wait_for_one_look_up() {
             get.await.unwrap().unwrap();
         }
         assert_eq!((server.look_ups(), server.calls().len()), (1, 50));
+    });
+}
+
+/// A server whose time is over in the middle of the row of a region sends a part of the row: that is no table without regions.
+#[test]
+fn a_region_whose_row_comes_in_parts_is_looked_up_again() {
+    run(async {
+        let cluster = Cluster::start(1).unwrap();
+        cluster.create_table("t", &["f"], &[]).unwrap();
+        cluster.put("t", b"a", ("f", "q"), b"v").unwrap();
+        let stop = ScanStop { cells: 1, is_heartbeat: true };
+        cluster.on_call(2, |call| call.is_meta(), Fault::ScanStops(stop));
+        let client = Client::new(Registry::servers([cluster.master().as_str()]).unwrap());
+        let row = client.table_named("t").unwrap().get(&context(), Get::new("a")).await.unwrap();
+        assert_eq!(row.value(b"f", b"q").map(|value| value.to_vec()), Some(b"v".to_vec()));
     });
 }
