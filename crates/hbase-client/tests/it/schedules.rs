@@ -11,6 +11,8 @@ use crate::model::{ScanStep, Step, World};
 use crate::scripted::run;
 
 const STEPS: u32 = 60;
+/// The changes end at some time: a client that waits long between its tries meets another one at each of them.
+const CHANGES: u32 = 300;
 
 fn random_step(random: &mut fastrand::Rng) -> Step {
     let row = random.u8(0..40);
@@ -64,7 +66,10 @@ fn work(seed: u64, kinds: &'static [Kind]) {
         let (ends, changed) = (Arc::clone(&is_over), Arc::clone(&cluster));
         let changes = tokio::spawn(async move {
             let mut schedule = Schedule::new(seed, "t", kinds);
-            while !ends.load(Ordering::Relaxed) {
+            for _ in 0..CHANGES {
+                if ends.load(Ordering::Relaxed) {
+                    break;
+                }
                 schedule.step(&changed);
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
