@@ -3,10 +3,10 @@
 use bytes::Bytes;
 
 use super::filter::Filter;
-use super::selection::Selection;
+use super::selection::{Selection, selection_methods};
 use crate::cell::ROW_BYTES_MAX;
 use crate::error::Error;
-use crate::proto::{self, TimeRange};
+use crate::proto;
 use crate::wire_error::WireError;
 
 /// A row to read.
@@ -27,47 +27,7 @@ impl Get {
         &self.row
     }
 
-    /// Reads the columns of this family, beside those that are named otherwise.
-    #[must_use]
-    pub fn family(mut self, family: impl Into<Bytes>) -> Self {
-        self.selection.add_family(family.into());
-        self
-    }
-
-    /// Reads this column, beside those that are named otherwise.
-    #[must_use]
-    pub fn column(mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
-        self.selection.add_column(family.into(), qualifier.into());
-        self
-    }
-
-    /// Cells that the filter leaves.
-    #[must_use]
-    pub fn filter(mut self, filter: Filter) -> Self {
-        self.selection.filter = Some(filter);
-        self
-    }
-
-    /// Cells whose times are in this range, in milliseconds; its end is excluded.
-    #[must_use]
-    pub fn time_range(mut self, times: std::ops::Range<u64>) -> Self {
-        self.selection.time_range = Some(TimeRange { from: Some(times.start), to: Some(times.end) });
-        self
-    }
-
-    /// So many versions of each column, the newest first.
-    #[must_use]
-    pub fn versions(mut self, versions_max: u32) -> Self {
-        self.selection.versions = Some(versions_max);
-        self
-    }
-
-    /// An attribute, which coprocessors read.
-    #[must_use]
-    pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Bytes>) -> Self {
-        self.selection.add_attribute(name, value.into());
-        self
-    }
+    selection_methods!();
 
     /// Servers answer a wrong row key with an exception that asks for another try.
     ///

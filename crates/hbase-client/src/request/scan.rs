@@ -5,10 +5,10 @@ use std::ops::{Bound, RangeBounds};
 use bytes::Bytes;
 
 use super::filter::Filter;
-use super::selection::Selection;
+use super::selection::{Selection, selection_methods};
 use crate::cell::ROW_BYTES_MAX;
 use crate::error::Error;
-use crate::proto::{self, ReadType, TimeRange};
+use crate::proto::{self, ReadType};
 use crate::wire_error::WireError;
 
 /// Rows to read, in the order of their keys or in the reverse.
@@ -84,49 +84,9 @@ impl Scan {
         self.is_reversed
     }
 
-    /// Reads the columns of this family, beside those that are named otherwise.
-    #[must_use]
-    pub fn family(mut self, family: impl Into<Bytes>) -> Self {
-        self.selection.add_family(family.into());
-        self
-    }
+    selection_methods!();
 
-    /// Reads this column, beside those that are named otherwise.
-    #[must_use]
-    pub fn column(mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
-        self.selection.add_column(family.into(), qualifier.into());
-        self
-    }
-
-    /// Rows and cells that the filter leaves.
-    #[must_use]
-    pub fn filter(mut self, filter: Filter) -> Self {
-        self.selection.filter = Some(filter);
-        self
-    }
-
-    /// Cells whose times are in this range, in milliseconds; its end is excluded.
-    #[must_use]
-    pub fn time_range(mut self, times: std::ops::Range<u64>) -> Self {
-        self.selection.time_range = Some(TimeRange { from: Some(times.start), to: Some(times.end) });
-        self
-    }
-
-    /// So many versions of each column, the newest first.
-    #[must_use]
-    pub fn versions(mut self, versions_max: u32) -> Self {
-        self.selection.versions = Some(versions_max);
-        self
-    }
-
-    /// An attribute, which coprocessors read.
-    #[must_use]
-    pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Bytes>) -> Self {
-        self.selection.add_attribute(name, value.into());
-        self
-    }
-
-    /// At most so many rows. If they fit into one call, the scan takes one call for each region.
+    /// At most `rows_max` rows. If they fit into one call, the scan takes one call for each region.
     #[must_use]
     pub fn limit(mut self, rows_max: u64) -> Self {
         self.rows_max = Some(rows_max);

@@ -35,3 +35,51 @@ impl Selection {
         self.attributes.push(NameBytesPair { name: name.into(), value: Some(value) });
     }
 }
+
+/// The methods of a request with a field `selection`, which choose what it reads.
+macro_rules! selection_methods {
+    () => {
+        /// Reads the columns of this family, beside those that are named otherwise.
+        #[must_use]
+        pub fn family(mut self, family: impl Into<bytes::Bytes>) -> Self {
+            self.selection.add_family(family.into());
+            self
+        }
+
+        /// Reads this column, beside those that are named otherwise.
+        #[must_use]
+        pub fn column(mut self, family: impl Into<bytes::Bytes>, qualifier: impl Into<bytes::Bytes>) -> Self {
+            self.selection.add_column(family.into(), qualifier.into());
+            self
+        }
+
+        /// Rows and cells that the filter leaves.
+        #[must_use]
+        pub fn filter(mut self, filter: crate::request::Filter) -> Self {
+            self.selection.filter = Some(filter);
+            self
+        }
+
+        /// Cells whose times are in this range, in milliseconds; its end is excluded.
+        #[must_use]
+        pub fn time_range(mut self, times: std::ops::Range<u64>) -> Self {
+            self.selection.time_range = Some(crate::proto::TimeRange { from: Some(times.start), to: Some(times.end) });
+            self
+        }
+
+        /// At most `versions_max` versions of each column, the newest first.
+        #[must_use]
+        pub fn versions(mut self, versions_max: u32) -> Self {
+            self.selection.versions = Some(versions_max);
+            self
+        }
+
+        /// An attribute, which coprocessors read.
+        #[must_use]
+        pub fn attribute(mut self, name: impl Into<String>, value: impl Into<bytes::Bytes>) -> Self {
+            self.selection.add_attribute(name, value.into());
+            self
+        }
+    };
+}
+pub(super) use selection_methods;
