@@ -6,16 +6,9 @@ use bytes::{Bytes, BytesMut};
 use hbase_client::proto::{GetResponse, Scan};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use fake_hbase::{Cluster, Exception, Fault, RegionId, ScanStep, ScanStop};
+use fake_hbase::{Exception, Fault, ScanStep, ScanStop};
 
-use crate::wire::{Wire, class, next, put, row, texts, with_table};
-
-async fn start() -> (Cluster, RegionId, Wire) {
-    let cluster = with_table(&["a"]);
-    let region = cluster.region_of("t", b"").unwrap();
-    let wire = Wire::of_row(&cluster, "t", b"").await;
-    (cluster, region, wire)
-}
+use crate::wire::{Wire, class, next, put, row, start, texts, with_table};
 
 #[tokio::test]
 async fn each_exception_comes_as_servers_send_it() {

@@ -5,10 +5,10 @@ use hbase_client::proto::{
     MultiRequest, MultiResponse, MutationProto, MutationType, RegionAction,
 };
 
-use fake_hbase::{Cluster, Exception, Fault, RegionId};
+use fake_hbase::{Exception, Fault, RegionId};
 
 use crate::basics::{absent, equal};
-use crate::wire::{Answer, Wire, bytes, cell, mutation, named, put, row, texts, with_table};
+use crate::wire::{Answer, Wire, bytes, cell, mutation, named, put, row, start, texts};
 
 fn write(index: u32, mutation: MutationProto) -> Action {
     Action { index: Some(index), mutation: Some(mutation), ..Action::default() }
@@ -28,13 +28,6 @@ async fn multi(wire: &mut Wire, region_action: Vec<RegionAction>) -> Answer<Mult
 
 fn indexes(answer: &Answer<MultiResponse>) -> Vec<u32> {
     answer.message.region_action_result[0].result_or_exception.iter().map(|is| is.index.unwrap()).collect()
-}
-
-async fn start() -> (Cluster, RegionId, Wire) {
-    let cluster = with_table(&["a"]);
-    let region = cluster.region_of("t", b"").unwrap();
-    let wire = Wire::of_row(&cluster, "t", b"").await;
-    (cluster, region, wire)
 }
 
 #[tokio::test]

@@ -24,6 +24,14 @@ pub(crate) struct Wire {
     last_call: u32,
 }
 
+/// A cluster whose table `t` has the row `a`, the table's region, and a connection to its server.
+pub(crate) async fn start() -> (Cluster, RegionId, Wire) {
+    let cluster = with_table(&["a"]);
+    let region = cluster.region_of("t", b"").unwrap();
+    let wire = Wire::of_row(&cluster, "t", b"").await;
+    (cluster, region, wire)
+}
+
 /// An answer in its parts.
 pub(crate) struct Answer<M> {
     pub(crate) message: M,
