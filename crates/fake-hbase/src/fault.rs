@@ -9,7 +9,7 @@ use crate::exception::Exception;
 /// Where a call of Scan stops, though its limits let it go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanStop {
-    /// After so many cells, or at once. In the middle of a row it gives a partial row, to clients that handle partial rows; for others
+    /// The scan stops after this number of cells; 0 is at once. In the middle of a row it gives a partial row, to clients that handle partial rows; for others
     /// and for scans with filters of whole rows it comes after the row. A call that stops with its last cell does not know that none
     /// follow: the next one gives nothing.
     pub cells: usize,
@@ -30,7 +30,7 @@ pub enum Fault {
     CutBefore,
     /// The call is carried out, and the connection is cut before the answer.
     CutAfter,
-    /// The call is carried out, and the connection is cut after so many bytes of the answer.
+    /// The server carries the call out, and cuts the connection after this number of bytes of the answer.
     CutInside(usize),
     /// The call waits so long before it is carried out, as in a server that pauses in the middle of it: even if the client's time-out
     /// is over by then, or its connection.
@@ -43,7 +43,7 @@ pub enum Fault {
     Silent,
     /// The call is carried out; its answer is kept until [`Cluster::release`](crate::Cluster::release).
     Held,
-    /// The answer comes in pieces of so many bytes, each by itself.
+    /// The server sends the answer in pieces of this number of bytes, each in a write of its own.
     Pieces(usize),
     /// The call is carried out; these bytes are sent in place of the answer's frame.
     Bytes(Bytes),

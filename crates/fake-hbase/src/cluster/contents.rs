@@ -54,7 +54,7 @@ impl Cluster {
         delete_table(&mut self.state(), table)
     }
 
-    /// Lets procedures of the master do their work now. Otherwise they do it when they are asked for often enough.
+    /// Makes the master's procedures do their work now. Otherwise a procedure does it when clients have polled it several times.
     pub fn finish_procedures(&self) {
         finish_all(&mut self.state());
     }

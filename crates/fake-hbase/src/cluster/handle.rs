@@ -32,7 +32,7 @@ impl Drop for Cluster {
 }
 
 impl Cluster {
-    /// Starts a master and so many region servers on loopback sockets. The first server has `hbase:meta`.
+    /// Starts a master and `region_servers` region servers on loopback sockets. The first server has `hbase:meta`.
     ///
     /// # Errors
     /// Those of sockets.

@@ -38,7 +38,7 @@ fn check(state: &State, work: &Work) -> Result<(), Exception> {
     }
 }
 
-/// Asks for a procedure: `None` if there is none; false while it runs. When it was asked for often enough, its work is done.
+/// Polls a procedure: `None` if there is none; false while it runs. After several polls its work is done.
 pub(crate) fn poll(state: &mut State, id: u64) -> Option<bool> {
     let procedure = state.procedures.get_mut(&id)?;
     if procedure.polls > 0 {
