@@ -1,16 +1,17 @@
 //! COPY FROM STDIN in a format of PostgreSQL.
 //!
 //! ```text
-//! messages ──decode──> part 2     part 3 ..
-//! library              writes part 1 ──> part 2
+//! session   messages ──decode──> parts 4 to 9
+//! writer                         part 3 ──> convert ──> library: writes part 3, commits
 //! ```
-//! While the library writes a part on a thread of its own, the session decodes the next one. It holds two parts at most; if both are there, it reads no
-//! further, and the client waits.
+//! A task of its own passes the parts to the library, one after the other. Meanwhile the session decodes the next ones: a commit of many parts takes
+//! longer than the decoding of one. At most [`PARTS_MAX`] parts wait for the writer; then the session reads no further, and the client waits.
 
-use std::pin::Pin;
+use std::collections::VecDeque;
 
 use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::copy::CopyInResponse;
+use tokio::task::JoinHandle;
 
 use super::super::end::{Failure, SessionEnd};
 use super::super::postgres_session::PostgresSession;
@@ -24,6 +25,8 @@ use crate::error_fields::error_info;
 use crate::messages::{complete, error, notice};
 use crate::wire::{Frontend, MalformedMessage, Wire, WireFailure};
 
+/// Decoded parts that wait for the writer: at most 40,000 rows, and 32 MB of values.
+const PARTS_MAX: usize = 8;
 /// The pause between two interrupts of a part that is being written, until it stops.
 const STOP_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
@@ -46,6 +49,7 @@ impl PostgresSession {
             supervision,
             reader,
             part: Part::default(),
+            waiting: VecDeque::new(),
             writer: Writer::Idle(Box::new(loading)),
             table: &copy.table.sql,
         };
@@ -67,19 +71,21 @@ struct Incoming<'a> {
     wire: &'a mut Wire,
     supervision: Supervision,
     reader: RowReader,
-    /// The rows that are decoded and not passed to the writer.
+    /// The part that is being decoded.
     part: Part,
+    /// Parts that are decoded and wait for the writer.
+    waiting: VecDeque<Part>,
     writer: Writer,
     table: &'a str,
 }
 
-/// A part that is being written.
-type Writing = Pin<Box<dyn Future<Output = (Loading, Result<(), LoadError>)> + Send>>;
+/// The task that writes a part. It gives the table back.
+type Writing = JoinHandle<(Loading, Result<(), LoadError>)>;
 
 enum Writer {
     Idle(Box<Loading>),
     Busy(Writing),
-    /// While one of the others takes its place.
+    /// While one of the others takes its place, and after the task has panicked.
     Taken,
 }
 
@@ -88,26 +94,30 @@ impl Writer {
         matches!(self, Self::Busy(_))
     }
 
-    /// Begins to write a part, if none is being written; gives the part back otherwise.
-    fn start(&mut self, part: Part) -> Option<Part> {
-        match std::mem::replace(self, Self::Taken) {
-            Self::Idle(loading) => {
-                *self = Self::Busy(Box::pin(loading.write(part)));
-                None
-            }
-            other => {
-                *self = other;
-                Some(part)
-            }
+    /// Begins to write a part, if none is being written.
+    fn start(&mut self, waiting: &mut VecDeque<Part>) {
+        if !matches!(self, Self::Idle(_)) {
+            return;
+        }
+        let Some(part) = waiting.pop_front() else { return };
+        if let Self::Idle(loading) = std::mem::replace(self, Self::Taken) {
+            *self = Self::Busy(tokio::spawn(loading.write(part)));
         }
     }
 
     /// The end of the part that is being written; never, if none is.
-    async fn written(&mut self) -> Result<(), LoadError> {
+    async fn written(&mut self) -> Result<Result<(), LoadError>, Failure> {
         let Self::Busy(writing) = self else { return std::future::pending().await };
-        let (loading, written) = writing.await;
-        *self = Self::Idle(Box::new(loading));
-        written
+        match writing.await {
+            Ok((loading, written)) => {
+                *self = Self::Idle(Box::new(loading));
+                Ok(written)
+            }
+            Err(panicked) => {
+                *self = Self::Taken;
+                Err(error("XX000", format!("a task of COPY failed: {panicked}")).into())
+            }
+        }
     }
 }
 
@@ -128,13 +138,8 @@ impl Incoming<'_> {
         self.supervision.flush(self.wire).await?;
         loop {
             let needs = self.decode()?;
-            if needs != Needs::Input && !self.part.is_empty() && !self.writer.is_busy() {
-                let part = std::mem::take(&mut self.part);
-                let refused = self.writer.start(part);
-                debug_assert!(refused.is_none(), "a writer that is not busy takes a part");
-                continue;
-            }
-            if needs == Needs::Nothing && self.part.is_empty() && !self.writer.is_busy() {
+            self.writer.start(&mut self.waiting);
+            if needs == Needs::Nothing && !self.writer.is_busy() {
                 return Ok(());
             }
             let Self { wire, supervision, writer, table, .. } = self;
@@ -142,7 +147,7 @@ impl Incoming<'_> {
                 biased;
                 failure = supervision.stopped() => return Err(failure),
                 written = writer.written() => {
-                    written.map_err(|failed| failed.info(table))?;
+                    written?.map_err(|failed| failed.info(table))?;
                     None
                 }
                 message = next_message(wire, needs == Needs::Input) => Some(message?),
@@ -155,16 +160,29 @@ impl Incoming<'_> {
         }
     }
 
-    /// Decodes rows until the part is full or their bytes have not come.
+    /// Decodes rows until no more parts may wait, or their bytes have not come.
     fn decode(&mut self) -> Result<Needs, Failure> {
-        while !self.part.is_full() {
+        while self.waiting.len() < PARTS_MAX {
             match self.reader.next().map_err(Box::<pgwire::error::ErrorInfo>::from)? {
                 NextRow::Row(row) => self.part.add(row, self.reader.line()),
                 NextRow::NeedsInput => return Ok(Needs::Input),
-                NextRow::End => return Ok(Needs::Nothing),
+                NextRow::End => {
+                    self.end_part();
+                    return Ok(Needs::Nothing);
+                }
+            }
+            if self.part.is_full() {
+                self.end_part();
             }
         }
         Ok(Needs::Room)
+    }
+
+    /// Passes the part to those that wait for the writer.
+    fn end_part(&mut self) {
+        if !self.part.is_empty() {
+            self.waiting.push_back(std::mem::take(&mut self.part));
+        }
     }
 
     /// Takes a message of the client.
@@ -211,7 +229,7 @@ impl Incoming<'_> {
             tokio::select! {
                 biased;
                 // The error of the COPY came first.
-                _ = self.writer.written() => {}
+                _later = self.writer.written() => {}
                 () = tokio::time::sleep(STOP_PAUSE) => {}
             }
         }
