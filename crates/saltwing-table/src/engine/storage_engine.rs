@@ -164,6 +164,10 @@ impl StorageEngine {
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);
             if let Some(accesses) = counters.accesses() {
+                // The first rows of a table that was opened without any.
+                if of_table.accesses.is_none() {
+                    of_table.accesses = Some(accesses.clone());
+                }
                 let mut rows = keyed_rows(&record.bytes).zip(0..);
                 accesses.write(record.rows as usize, |index| {
                     rows.find(|(_, at)| *at == index).map(|((key, _), _)| KeyPrefix::of(key))
@@ -223,11 +227,17 @@ impl StorageEngine {
     pub(crate) fn open_table(&self, table: Arc<Table>) {
         let _between_commits = self.commits.lock();
         let id = table.def().id;
-        if table.version() > 0 {
-            self.rows.write().entry(id.0).or_default().definition = table.version();
-        }
         let before = self.table(id);
         let accesses = self.blocks.counters(id).count_accesses(id, &self.clock, &self.access_room);
+        {
+            let mut tables = self.rows.write();
+            if table.version() > 0 {
+                tables.entry(id.0).or_default().definition = table.version();
+            }
+            if let Some(rows) = tables.get_mut(&id.0) {
+                rows.accesses = Some(accesses.clone());
+            }
+        }
         let opened = StoredTable::opened(table, before.as_deref(), accesses, self.clock.now_ms());
         self.tables.write().insert(id, Arc::new(opened));
     }

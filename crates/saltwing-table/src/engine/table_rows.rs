@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
+use saltwing_heat::{KeyPrefix, Recorder};
 use saltwing_store::{Bytes, Direction};
 use smallvec::SmallVec;
 
@@ -24,6 +25,8 @@ pub(crate) struct TableRows {
     pub(crate) directory: Arc<Directory>,
     /// The version of the table's newest definition: no row was written by a later one.
     pub(crate) definition: u32,
+    /// The counts of its accesses by key; `None` until it is open.
+    pub(crate) accesses: Option<Arc<Recorder>>,
 }
 
 impl TableRows {
@@ -36,6 +39,14 @@ impl TableRows {
         self.directory.mark_owners(rows.iter().map(|(key, _)| &**key));
         for (key, row) in rows {
             self.active.insert(key, row);
+        }
+    }
+
+    /// Counts an access that reads.
+    #[inline]
+    pub(crate) fn count_read(&self, key: impl Fn() -> KeyPrefix) {
+        if let Some(accesses) = &self.accesses {
+            accesses.read(1, |_| Some(key()));
         }
     }
 

@@ -81,13 +81,6 @@ impl EmbeddedSnapshot {
         Ok(self.known_rows(table)?.cloned().unwrap_or_default())
     }
 
-    /// Counts an access that reads, of a table whose stored form is not at hand.
-    fn count_read(&self, table: &Table, key: impl Fn() -> KeyPrefix) {
-        if let Some(stored) = self.engine.tables.read().get(&table.def().id) {
-            stored.count_reads(1, |_| Some(key()));
-        }
-    }
-
     /// As [`EmbeddedSnapshot::rows_for`]; `None` if the table has never had rows.
     fn known_rows(&self, table: &Table) -> Result<Option<&TableRows>, TableError> {
         let rows = self.tables().get(&table.def().id.0);
@@ -157,7 +150,7 @@ impl Snapshot for EmbeddedSnapshot {
         match few_rows(rows, table.expired_ms(self.now_ms), range) {
             None => Ok(false),
             Some(few) => {
-                self.count_read(table, || few.first_key(&range));
+                rows.count_read(|| few.first_key(&range));
                 few.each_key(range.direction, each).map(|()| true)
             }
         }
@@ -165,7 +158,7 @@ impl Snapshot for EmbeddedSnapshot {
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
         let Some(rows) = self.known_rows(table)? else { return Ok(false) };
-        self.count_read(table, || KeyPrefix::of(row_key));
+        rows.count_read(|| KeyPrefix::of(row_key));
         Ok(find(rows, row_key, table.expired_ms(self.now_ms))?.is_some())
     }
 
