@@ -44,4 +44,4 @@ mod translation;
 
 pub use self::catalog::{CatalogQuery, PgCatalog};
 pub use self::error::CatalogError;
-pub use self::session_facts::{SessionFacts, SettingChange, SettingText};
+pub use self::session_facts::{NamedCursor, NamedStatement, SessionFacts, SettingChange, SettingText};

@@ -19,6 +19,38 @@ pub struct SessionFacts<'a> {
     pub server_version: &'a str,
     /// The value of a setting; `None` if there is none of the name.
     pub setting: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// Its prepared statements that have names, in any order.
+    pub statements: &'a [NamedStatement<'a>],
+    /// Its open cursors that have names, in any order.
+    pub cursors: &'a [NamedCursor<'a>],
+}
+
+/// A prepared statement of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedStatement<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its text, as the client sent it: that of PREPARE, if `is_from_sql`.
+    pub text: &'a str,
+    /// When it was prepared, in milliseconds since 1970.
+    pub prepared_ms: i64,
+    /// The OIDs of the types of its parameters.
+    pub parameter_types: Vec<u32>,
+    /// Whether PREPARE made it, and not a message of the protocol.
+    pub is_from_sql: bool,
+}
+
+/// A cursor of a session: of DECLARE, or a portal of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCursor<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its text: that of DECLARE, or that of the portal's statement.
+    pub text: &'a str,
+    /// When it was opened, in milliseconds since 1970.
+    pub opened_ms: i64,
+    /// Whether its rows are sent in binary form.
+    pub is_binary: bool,
 }
 
 /// A setting that a query changes, by `set_config`. The session makes the change when the query runs.

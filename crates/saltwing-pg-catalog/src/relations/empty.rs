@@ -46,10 +46,6 @@ pub(super) static RELATIONS: &[Entry] = &[
         "oid oid, conname name, connamespace oid, conowner oid, conforencoding int4, contoencoding int4, conproc regproc, \
          condefault bool",
     ),
-    Entry::empty_view(
-        "pg_cursors",
-        "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz",
-    ),
     Entry::empty_table("pg_db_role_setting", 2964, "setdatabase oid, setrole oid, setconfig _text"),
     Entry::empty_table(
         "pg_default_acl",
@@ -130,11 +126,6 @@ pub(super) static RELATIONS: &[Entry] = &[
         3256,
         "oid oid, polname name, polrelid oid, polcmd char, polpermissive bool, polroles _oid, polqual pg_node_tree, \
          polwithcheck pg_node_tree",
-    ),
-    Entry::empty_view(
-        "pg_prepared_statements",
-        "name text, statement text, prepare_time timestamptz, parameter_types _regtype, from_sql bool, generic_plans int8, \
-         custom_plans int8",
     ),
     Entry::empty_view(
         "pg_prepared_xacts",

@@ -4,6 +4,17 @@ use super::relation::Entry;
 
 pub(super) static RELATIONS: &[Entry] = &[
     Entry::view(
+        "pg_cursors",
+        "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz",
+        |_| Ok(Vec::new()),
+    ),
+    Entry::view(
+        "pg_prepared_statements",
+        "name text, statement text, prepare_time timestamptz, parameter_types _regtype, from_sql bool, generic_plans int8, \
+         custom_plans int8",
+        |_| Ok(Vec::new()),
+    ),
+    Entry::view(
         "pg_settings",
         "name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, vartype text, source text, \
          min_val text, max_val text, enumvals _text, boot_val text, reset_val text, sourcefile text, sourceline int4, \

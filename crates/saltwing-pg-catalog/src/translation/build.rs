@@ -79,6 +79,11 @@ pub(super) fn call(function: &str, arguments: Vec<Expr>) -> Expr {
     })
 }
 
+/// `ARRAY[a, b]`.
+pub(super) fn array(elem: Vec<Expr>) -> Expr {
+    Expr::Array(sqlparser::ast::Array { elem, named: true })
+}
+
 pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
 }

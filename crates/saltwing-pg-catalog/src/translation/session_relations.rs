@@ -1,14 +1,14 @@
-//! Relations whose rows are the session's: its settings, its activity.
+//! Relations whose rows are the session's: its settings, activity, prepared statements and cursors.
 
-use sqlparser::ast::Query;
+use sqlparser::ast::{Expr, Query};
 
-use super::build::{int, null, text};
+use super::build::{array, boolean, call, int, null, text};
 use super::from::outputs_of;
 use super::scope::Output;
 use super::set_returning::parsed;
 use super::translator::Translator;
-use crate::CatalogError;
 use crate::relations::{Attribute, relation_named};
+use crate::{CatalogError, NamedCursor, NamedStatement};
 
 /// A setting that `pg_settings` lists.
 pub(super) struct SettingEntry {
@@ -83,11 +83,6 @@ pub(super) static SETTINGS: &[SettingEntry] = &[
     setting("transaction_read_only", None, CLIENT, "bool", "Whether the transaction only reads."),
 ];
 
-/// Whether a relation of `pg_catalog` has rows of the session.
-fn is_session_relation(name: &str) -> bool {
-    matches!(name, "pg_settings" | "pg_stat_activity")
-}
-
 impl Translator<'_> {
     /// A relation of the session as a query of its rows; `None` of any other relation.
     pub(super) fn session_relation(
@@ -95,15 +90,20 @@ impl Translator<'_> {
         schema: &str,
         name: &str,
     ) -> Result<Option<(Vec<Output>, Query)>, CatalogError> {
-        if schema != "pg_catalog" || !is_session_relation(name) {
+        if schema != "pg_catalog" {
             return Ok(None);
         }
         let Some(found) = relation_named(schema, name) else { return Ok(None) };
-        self.depends_on_session = true;
         let rows = match name {
-            "pg_stat_activity" => vec![self.activity(&found.attributes)],
-            _ => self.settings(),
+            "pg_settings" => self.settings(),
+            "pg_stat_activity" => vec![row_of(&found.attributes, self.activity())],
+            "pg_prepared_statements" => {
+                self.session.statements.iter().map(|named| row_of(&found.attributes, statement(named))).collect()
+            }
+            "pg_cursors" => self.session.cursors.iter().map(|named| row_of(&found.attributes, cursor(named))).collect(),
+            _ => return Ok(None),
         };
+        self.depends_on_session = true;
         Ok(Some((outputs_of(found), rows_query(&found.attributes, &rows)?)))
     }
 
@@ -138,13 +138,12 @@ impl Translator<'_> {
         SETTINGS.iter().filter_map(row).collect()
     }
 
-    fn activity(&self, columns: &[Attribute]) -> Vec<String> {
+    fn activity(&self) -> impl IntoIterator<Item = Cell> {
         let definitions = &self.lookups.definitions;
         let user = definitions.user_oid(self.session.user).unwrap_or(crate::definitions::OWNER);
         let application = (self.session.setting)("application_name").unwrap_or_default();
         let database = crate::relations::DATABASE;
-        let mut row = vec![null().to_string(); columns.len()];
-        let known = [
+        [
             ("datid", int(database.into())),
             ("datname", text(self.session.database)),
             ("pid", int(self.session.process.into())),
@@ -153,15 +152,53 @@ impl Translator<'_> {
             ("application_name", text(&application)),
             ("state", text("active")),
             ("backend_type", text("client backend")),
-        ];
-        for (name, value) in known {
-            let place = columns.iter().position(|column| column.name == name);
-            if let Some(cell) = place.and_then(|place| row.get_mut(place)) {
-                *cell = value.to_string();
-            }
-        }
-        row
+        ]
     }
+}
+
+/// A column's name and its value.
+type Cell = (&'static str, Expr);
+
+fn statement(named: &NamedStatement<'_>) -> [Cell; 7] {
+    [
+        ("name", text(named.name)),
+        ("statement", text(named.text)),
+        ("prepare_time", instant(named.prepared_ms)),
+        ("parameter_types", array(named.parameter_types.iter().map(|oid| int((*oid).into())).collect())),
+        ("from_sql", boolean(named.is_from_sql)),
+        // A statement is planned once, and each run takes that plan.
+        ("generic_plans", int(1)),
+        ("custom_plans", int(0)),
+    ]
+}
+
+fn cursor(named: &NamedCursor<'_>) -> [Cell; 6] {
+    [
+        ("name", text(named.name)),
+        ("statement", text(named.text)),
+        ("is_holdable", boolean(false)),
+        ("is_binary", boolean(named.is_binary)),
+        ("is_scrollable", boolean(false)),
+        ("creation_time", instant(named.opened_ms)),
+    ]
+}
+
+/// An instant, in milliseconds since 1970.
+fn instant(ms: i64) -> Expr {
+    call("to_timestamp_millis", vec![int(ms)])
+}
+
+/// A row of these columns, in SQL; NULL where it has no cell.
+fn row_of(columns: &[Attribute], cells: impl IntoIterator<Item = Cell>) -> Vec<String> {
+    let mut row = vec![null().to_string(); columns.len()];
+    for (name, value) in cells {
+        let place = columns.iter().position(|column| column.name == name);
+        debug_assert!(place.is_some(), "the relation has the column {name}");
+        if let Some(cell) = place.and_then(|place| row.get_mut(place)) {
+            *cell = value.to_string();
+        }
+    }
+    row
 }
 
 /// `SELECT CAST (value AS type) AS name, .. UNION ALL ..`; without rows, one row that does not count.

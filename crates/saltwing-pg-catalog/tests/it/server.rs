@@ -1,7 +1,7 @@
 //! A database with sessions that ask for the catalog.
 
 use saltwing::{Connection, Database, Value};
-use saltwing_pg_catalog::{CatalogQuery, PgCatalog, SessionFacts};
+use saltwing_pg_catalog::{CatalogQuery, NamedStatement, PgCatalog, SessionFacts};
 
 use crate::answer::Answer;
 
@@ -81,6 +81,14 @@ impl Session<'_> {
             process: 7,
             server_version: VERSION,
             setting: &setting,
+            statements: &[NamedStatement {
+                name: "one's",
+                text: "PREPARE \"one's\" AS SELECT $1, ''",
+                prepared_ms: 1_700_000_000_123,
+                parameter_types: vec![20, 25],
+                is_from_sql: true,
+            }],
+            cursors: &[],
         };
         let translated = self.server.catalog.translate(sql, &facts).await;
         translated.map_err(|error| format!("{} {error}", error.sqlstate()))

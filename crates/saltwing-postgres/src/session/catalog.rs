@@ -1,18 +1,22 @@
 //! Queries of clients for the catalog of PostgreSQL.
 
+use std::collections::HashMap;
+use std::time::SystemTime;
+
 use saltwing::Value;
 use saltwing::syntax::properties;
-use saltwing_pg_catalog::{CatalogError, CatalogQuery, SessionFacts, SettingText};
+use saltwing_pg_catalog::{CatalogError, CatalogQuery, NamedCursor, NamedStatement, SessionFacts, SettingText};
 use saltwing_sessions::Login;
 
 use super::answer_form::AnswerForm;
 use super::end::Failure;
 use super::extended::parameters_of;
 use super::failures::setting_error;
+use super::portal::Portal;
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, ColumnForms, supervise_read};
 use super::run::{Outcome, Source};
-use super::statement::{Parameter, Prepared, PreparedKind};
+use super::statement::{Named, Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
 use crate::values::parameter_type;
@@ -29,7 +33,8 @@ impl PostgresSession {
         let (user, process) = (self.session.login().name().to_owned(), self.session.id());
         let is_owner = matches!(self.session.login(), Login::Owner { .. });
         let stated = Prepared::stated_types(types)?;
-        let Self { wire, session, catalog, settings, database, .. } = self;
+        let Self { wire, session, catalog, settings, database, statements, portals, .. } = self;
+        let (statements, cursors) = (named_statements(statements), named_cursors(portals));
         let running = session.begin(statement.text.clone());
         let prepare = async {
             let setting = |name: &str| settings.text(name);
@@ -41,6 +46,8 @@ impl PostgresSession {
                 process,
                 server_version: crate::settings::SERVER_VERSION,
                 setting: &setting,
+                statements: &statements,
+                cursors: &cursors,
             };
             let query = catalog.translate(&statement.text, &facts).await.map_err(|failed| catalog_failure(&failed))?;
             let prepared = query.connection.prepare_typed(&query.sql, &stated).await.map_err(|failed| {
@@ -110,6 +117,37 @@ impl PostgresSession {
         }
         Ok(outcome)
     }
+}
+
+/// The prepared statements that have names.
+fn named_statements(statements: &HashMap<String, Named>) -> Vec<NamedStatement<'_>> {
+    let mut facts = Vec::new();
+    for (name, named) in statements.iter().filter(|(name, _)| !name.is_empty()) {
+        facts.push(NamedStatement {
+            name,
+            text: &named.text,
+            prepared_ms: unix_ms(named.prepared_at),
+            parameter_types: named.prepared.parameters.iter().map(|parameter| parameter.oid).collect(),
+            is_from_sql: named.is_from_sql,
+        });
+    }
+    facts
+}
+
+/// The portals that have names.
+fn named_cursors(portals: &HashMap<String, Portal>) -> Vec<NamedCursor<'_>> {
+    let mut facts = Vec::new();
+    for (name, portal) in portals.iter().filter(|(name, _)| !name.is_empty()) {
+        let (text, opened_ms, is_binary) = (&*portal.text, unix_ms(portal.opened_at), portal.is_binary());
+        facts.push(NamedCursor { name, text, opened_ms, is_binary });
+    }
+    facts
+}
+
+/// Milliseconds since 1970.
+fn unix_ms(at: SystemTime) -> i64 {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A text of a change of a setting; `None` is NULL.

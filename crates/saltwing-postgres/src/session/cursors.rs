@@ -1,6 +1,7 @@
 //! Cursors of SQL: DECLARE, FETCH, MOVE, CLOSE. A cursor is a portal.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use pgwire::messages::PgWireBackendMessage as Message;
 use saltwing::Value;
@@ -8,7 +9,7 @@ use saltwing::Value;
 use super::answer_form::AnswerForm;
 use super::end::Failure;
 use super::failures::failed_block;
-use super::portal::{Portal, PortalState};
+use super::portal::{BINARY, Portal, PortalState};
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, ColumnForms, OpenRows, Sent, row_description};
 use super::run::Outcome;
@@ -16,9 +17,6 @@ use super::statement::{Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::messages::{complete, error};
 use crate::session_statement::{Declare, Fetch, Target};
-
-/// The code of the binary format.
-const BINARY: i16 = 1;
 
 impl PostgresSession {
     /// Prepares a DECLARE whose query may have parameters.
@@ -46,12 +44,13 @@ impl PostgresSession {
                 error("42P02", "the query of a cursor has parameters, and the statement gives no values").into()
             );
         }
-        self.declare(declare, &query, Vec::new()).await
+        self.declare(&statement.text, declare, &query, Vec::new()).await
     }
 
     /// DECLARE. The query begins here: its rows are those of this place in the transaction.
     pub(super) async fn declare(
         &mut self,
+        text: &Arc<str>,
         declare: &Declare,
         query: &Arc<Prepared>,
         values: Vec<Value>,
@@ -62,10 +61,11 @@ impl PostgresSession {
             return Err(error("42601", "the statement of a cursor must give rows").into());
         };
         let columns = Some(columns_of(&open, &format_codes)?);
-        let (prepared, state) = (query.clone(), PortalState::Open(open));
+        let (prepared, text, opened_at) = (query.clone(), text.clone(), SystemTime::now());
+        let state = PortalState::Open(open);
         self.add_portal(
             declare.name.text.clone(),
-            Portal { prepared, values: Vec::new(), value_bytes: 0, format_codes, columns, state },
+            Portal { prepared, text, opened_at, values: Vec::new(), value_bytes: 0, format_codes, columns, state },
         )
     }
 

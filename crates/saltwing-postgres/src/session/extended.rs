@@ -1,6 +1,7 @@
 //! The extended protocol: statements are prepared, bound to values, described and run by messages of their own.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use pgwire::messages::PgWireBackendMessage as Message;
 use pgwire::messages::data::{NoData, ParameterDescription};
@@ -16,7 +17,7 @@ use super::portal::{Portal, PortalState};
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, ColumnForms, OpenRows, Sent, row_description, supervise};
 use super::run::{Outcome, Source};
-use super::statement::{Kind, Parameter, Prepared, PreparedKind};
+use super::statement::{Kind, Named, Parameter, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::error_fields::value_error_info;
 use crate::messages::{complete, error};
@@ -40,7 +41,7 @@ impl PostgresSession {
         // The unnamed statement is gone even if the new one fails.
         self.statements.remove(&name);
         let prepared = self.prepare(&StatementText { text: text.into(), offset: 0 }, types).await?;
-        self.statements.insert(name, Arc::new(prepared));
+        self.statements.insert(name, Named::parsed(prepared));
         Ok(self.wire.put(&Message::ParseComplete(ParseComplete::new()))?)
     }
 
@@ -48,7 +49,7 @@ impl PostgresSession {
     /// them would take the server's memory.
     pub(super) fn check_room_for_statement(&self, bytes: usize) -> Result<(), Failure> {
         let (max, bytes_max) = (self.limits.prepared_statements_max, self.limits.message_bytes_max);
-        let kept: usize = self.statements.values().map(|prepared| prepared.statement.text.len()).sum();
+        let kept: usize = self.statements.values().map(|named| named.text.len()).sum();
         let text = match self.statements.len() >= max {
             true => format!("the session has {max} prepared statements, which is its limit"),
             false if kept.saturating_add(bytes) > bytes_max => {
@@ -99,7 +100,7 @@ impl PostgresSession {
             "" => error("26000", "unnamed prepared statement does not exist"),
             name => error("26000", format!("prepared statement \"{name}\" does not exist")),
         };
-        Ok(self.statements.get(name).cloned().ok_or_else(missing)?)
+        Ok(self.statements.get(name).map(|named| named.prepared.clone()).ok_or_else(missing)?)
     }
 
     /// Bind.
@@ -120,8 +121,12 @@ impl PostgresSession {
         let columns =
             prepared.columns().map(|columns| Prepared::in_formats(columns, &bind.result_formats)).transpose()?;
         let (format_codes, state) = (bind.result_formats, PortalState::Bound);
+        let (text, opened_at) = (prepared.statement.text.clone(), SystemTime::now());
         let value_bytes = bind.values.iter().flatten().map(|value| value.len()).sum();
-        self.add_portal(bind.portal, Portal { prepared, values, value_bytes, format_codes, columns, state })?;
+        self.add_portal(
+            bind.portal,
+            Portal { prepared, text, opened_at, values, value_bytes, format_codes, columns, state },
+        )?;
         Ok(self.wire.put(&Message::BindComplete(BindComplete::new()))?)
     }
 
@@ -224,7 +229,7 @@ impl PostgresSession {
                     self.run_own(&prepared.statement, own, form).await
                 }
                 PreparedKind::Cursor(declare, query) => {
-                    self.declare(declare, query, std::mem::take(&mut portal.values)).await?;
+                    self.declare(&prepared.statement.text, declare, query, std::mem::take(&mut portal.values)).await?;
                     Ok(self.wire.put(&complete("DECLARE CURSOR"))?)
                 }
                 PreparedKind::Copy(copy, stream) => self.run_copy(&prepared.statement, copy, *stream).await,

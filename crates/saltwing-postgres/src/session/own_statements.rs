@@ -12,7 +12,7 @@ use super::failures::{at, failed_block, setting_error};
 use super::postgres_session::PostgresSession;
 use super::row_stream::{ColumnForm, ColumnForms, row_description};
 use super::run::{Outcome, Source};
-use super::statement::{Prepared, PreparedKind};
+use super::statement::{Named, Prepared, PreparedKind};
 use super::statement_text::StatementText;
 use crate::error_fields::{error_info, value_error_info};
 use crate::messages::{complete, error, notice};
@@ -234,14 +234,15 @@ impl PostgresSession {
         if self.statements.contains_key(name) {
             return Err(error("42P05", format!("prepared statement \"{name}\" already exists")).into());
         }
-        self.check_room_for_statement(prepare.statement.sql.len())?;
+        self.check_room_for_statement(statement.text.len())?;
         let types: Vec<u32> = prepare.types.iter().map(|ty| ty.map_or(0, |ty| WireType::of(ty).oid)).collect();
         let body = statement.part(&prepare.statement);
         let prepared = self.prepare(&body, &types).await?;
         if let Some(tag) = prepared.own_tag() {
             return Err(error("42601", format!("{tag} cannot be prepared by PREPARE")).into());
         }
-        self.statements.insert(name.clone(), std::sync::Arc::new(prepared));
+        let named = Named { text: statement.text.clone(), is_from_sql: true, ..Named::parsed(prepared) };
+        self.statements.insert(name.clone(), named);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::block::Block;
 use super::portal::Portal;
-use super::statement::Prepared;
+use super::statement::Named;
 use crate::settings::PostgresSettings;
 use crate::wire::Wire;
 
@@ -27,7 +27,7 @@ pub(super) struct PostgresSession {
     pub(super) settings: PostgresSettings,
     /// The name of the database, as the client knows it.
     pub(super) database: String,
-    pub(super) statements: HashMap<String, Arc<Prepared>>,
+    pub(super) statements: HashMap<String, Named>,
     pub(super) portals: HashMap<String, Portal>,
     pub(super) block: Block,
     /// After an error of the extended protocol: messages are passed over up to Sync.

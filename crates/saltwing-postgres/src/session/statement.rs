@@ -1,6 +1,7 @@
 //! The statements of clients: which part of the server runs each, and its properties before it runs.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use pgwire::error::ErrorInfo;
 use saltwing::syntax::{CopyStream, Lexeme, StatementEffect, StatementProperties, lexemes_in};
@@ -88,6 +89,24 @@ pub(super) struct Prepared {
     pub(super) kind: PreparedKind,
     /// Its parameters, with the types that Describe shows.
     pub(super) parameters: Vec<Parameter>,
+}
+
+/// A prepared statement of the session, which has a name or is the unnamed one.
+pub(super) struct Named {
+    pub(super) prepared: Arc<Prepared>,
+    /// Its text, as the client sent it: that of PREPARE, if `is_from_sql`.
+    pub(super) text: Arc<str>,
+    pub(super) prepared_at: SystemTime,
+    /// Whether PREPARE made it, and not Parse.
+    pub(super) is_from_sql: bool,
+}
+
+impl Named {
+    /// A statement of a Parse.
+    pub(super) fn parsed(prepared: Prepared) -> Self {
+        let (text, prepared_at) = (prepared.statement.text.clone(), SystemTime::now());
+        Self { prepared: Arc::new(prepared), text, prepared_at, is_from_sql: false }
+    }
 }
 
 /// A parameter of a prepared statement.

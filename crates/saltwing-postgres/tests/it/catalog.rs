@@ -22,6 +22,32 @@ async fn tables_and_keys_are_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_session_sees_its_statements_and_cursors() {
+    let server = Server::start().await;
+    server.run("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)");
+    let client = server.client().await;
+    let statements = "SELECT name, statement, parameter_types, from_sql FROM pg_prepared_statements WHERE from_sql";
+    assert!(rows(&client, statements).await.is_empty());
+    client.batch_execute("PREPARE p (bigint, text) AS SELECT * FROM t WHERE k = $1 AND v = $2").await.unwrap();
+    let shown = "p,PREPARE p (bigint, text) AS SELECT * FROM t WHERE k = $1 AND v = $2,{bigint,text},t";
+    assert_eq!(rows(&client, statements).await, [shown]);
+    let _parsed = client.prepare("SELECT v FROM t WHERE k = $1").await.unwrap();
+    let parsed = "SELECT statement, parameter_types FROM pg_prepared_statements WHERE NOT from_sql AND statement LIKE '%WHERE k%'";
+    assert_eq!(rows(&client, parsed).await, ["SELECT v FROM t WHERE k = $1,{bigint}"]);
+    let ages = "SELECT prepare_time > now() - INTERVAL '1 hour' AND prepare_time <= now() FROM pg_prepared_statements WHERE from_sql";
+    assert_eq!(rows(&client, ages).await, ["t"]);
+    client.batch_execute("DEALLOCATE p; BEGIN; DECLARE c BINARY CURSOR FOR SELECT 1").await.unwrap();
+    assert!(rows(&client, statements).await.is_empty());
+    let cursors = "SELECT name, statement, is_holdable, is_binary, is_scrollable FROM pg_cursors";
+    assert_eq!(rows(&client, cursors).await, ["c,DECLARE c BINARY CURSOR FOR SELECT 1,f,t,f"]);
+    client.batch_execute("COMMIT").await.unwrap();
+    assert!(rows(&client, cursors).await.is_empty());
+    // Another session has its own.
+    client.batch_execute("PREPARE p AS SELECT 1").await.unwrap();
+    assert!(rows(&server.client().await, statements).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_user_finds_what_it_sees() {
     let server = Server::start().await;
     server.run("CREATE TABLE t (k BIGINT PRIMARY KEY); CREATE TABLE u (k BIGINT PRIMARY KEY)");
