@@ -165,7 +165,10 @@ fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), Box<ErrorInfo>> {
 
 fn string(tokens: &mut Tokens<'_>) -> Result<String, Box<ErrorInfo>> {
     tokens.eat(&["AS"]);
-    match tokens.eat_string().map_err(|failed| error(TokenError::SQLSTATE, failed.to_string()))? {
+    match tokens
+        .eat_string()
+        .map_err(|failed| at(error(TokenError::SQLSTATE, failed.to_string()), failed.position()))?
+    {
         Some(string) => Ok(string.text),
         None => Err(unexpected(tokens)),
     }
@@ -183,6 +186,7 @@ fn switch(tokens: &mut Tokens<'_>) -> Result<bool, Box<ErrorInfo>> {
     if tokens.at(&["ON", "CONFLICT"]) || tokens.at(&["ON", "ERROR"]) {
         return Ok(true);
     }
+    let position = tokens.position();
     let value = match tokens.peek(0) {
         Some((Lexeme::Word | Lexeme::Number, value)) => value.to_ascii_lowercase(),
         Some((Lexeme::Text, value)) => value.trim_matches('\'').to_ascii_lowercase(),
@@ -193,7 +197,10 @@ fn switch(tokens: &mut Tokens<'_>) -> Result<bool, Box<ErrorInfo>> {
         "false" | "off" | "0" => false,
         // A word is the next option.
         _ if matches!(tokens.peek(0), Some((Lexeme::Word, _))) => return Ok(true),
-        _ => return Err(error("42601", format!("an option of COPY requires a Boolean value, not {value}"))),
+        _ => {
+            let text = format!("an option of COPY requires a Boolean value, not {value}");
+            return Err(at(error("42601", text), position));
+        }
     };
     tokens.skip();
     Ok(value)
@@ -250,5 +257,12 @@ pub(super) fn unexpected(tokens: &mut Tokens<'_>) -> Box<ErrorInfo> {
         None => "syntax error at end of input".to_owned(),
         Some((_, found)) => format!("syntax error at or near \"{}\"", shortened(found)),
     };
-    error(TokenError::SQLSTATE, text)
+    let position = tokens.position();
+    at(error(TokenError::SQLSTATE, text), position)
+}
+
+/// An error at a position of the statement, in characters from 1.
+fn at(mut info: Box<ErrorInfo>, position: usize) -> Box<ErrorInfo> {
+    info.position = Some(position.to_string());
+    info
 }

@@ -26,6 +26,14 @@ pub(super) fn at(mut info: Box<ErrorInfo>, position: usize, statement: &Statemen
     info
 }
 
+/// An error whose position is one of the statement: moved to its place in the message.
+pub(super) fn placed(info: Box<ErrorInfo>, statement: &StatementText) -> Box<ErrorInfo> {
+    match info.position.as_ref().and_then(|position| position.parse().ok()) {
+        Some(position) => at(info, position, statement),
+        None => info,
+    }
+}
+
 /// The error of a text that is no statement of the session.
 pub(super) fn syntax_failure(failed: &SessionSyntaxError, statement: &StatementText) -> Box<ErrorInfo> {
     let mut info = error(failed.sqlstate(), failed.to_string());

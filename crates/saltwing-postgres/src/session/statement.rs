@@ -8,7 +8,7 @@ use saltwing::syntax::{CopyStream, Lexeme, StatementEffect, StatementProperties,
 use saltwing::{Connection, Dialect, ParsedStatement, SqlType};
 use saltwing_pg_catalog::{CatalogQuery, PgCatalog};
 
-use super::failures::syntax_failure;
+use super::failures::{placed, syntax_failure};
 use super::row_stream::{ColumnForm, ColumnForms};
 use super::statement_text::StatementText;
 use crate::copy::CopyStatement;
@@ -50,7 +50,7 @@ impl Kind {
         if catalog.concerns(text) {
             return Ok(Self::Catalog);
         }
-        if let Some((copy, stream)) = CopyStatement::parse(text, dialect)? {
+        if let Some((copy, stream)) = CopyStatement::parse(text, dialect).map_err(|info| placed(info, statement))? {
             return Ok(Self::Copy(copy, stream));
         }
         let parsed = connection.parse(text).map_err(|error| statement.failed(&error))?;

@@ -229,6 +229,20 @@ fn wrong_options_have_the_codes_of_postgres() {
 }
 
 #[test]
+fn syntax_errors_have_their_positions() {
+    for (text, position) in [
+        ("COPY t FROM STDIN (COLOUR red)", 20),
+        ("COPY é FROM STDIN (HEADER 2)", 27),
+        ("COPY t FROM STDIN (DELIMITER x)", 30),
+        ("COPY t FROM STDIN NULL", 23),
+        ("COPY t FROM STDIN; SELECT 1", 20),
+    ] {
+        let error = CopyStatement::parse(text, Dialect::Saltwing).unwrap_err();
+        assert_eq!(error.position, Some(position.to_string()), "{text}");
+    }
+}
+
+#[test]
 fn the_library_has_bytes_that_are_no_text() {
     for (text, is_binary) in [
         ("COPY t FROM STDIN (FORMAT json)", false),
