@@ -28,8 +28,8 @@ async fn the_session_sees_its_statements_and_cursors() {
     let client = server.client().await;
     let statements = "SELECT name, statement, parameter_types, from_sql FROM pg_prepared_statements WHERE from_sql";
     assert!(rows(&client, statements).await.is_empty());
-    client.batch_execute("PREPARE p (bigint, text) AS SELECT * FROM t WHERE k = $1 AND v = $2").await.unwrap();
-    let shown = "p,PREPARE p (bigint, text) AS SELECT * FROM t WHERE k = $1 AND v = $2,{bigint,text},t";
+    client.batch_execute("PREPARE p (bigint, bigint) AS SELECT * FROM t WHERE k = $1 AND k > $2").await.unwrap();
+    let shown = "p,PREPARE p (bigint, bigint) AS SELECT * FROM t WHERE k = $1 AND k > $2,{bigint,bigint},t";
     assert_eq!(rows(&client, statements).await, [shown]);
     let _parsed = client.prepare("SELECT v FROM t WHERE k = $1").await.unwrap();
     let parsed = "SELECT statement, parameter_types FROM pg_prepared_statements WHERE NOT from_sql AND statement LIKE '%WHERE k%'";

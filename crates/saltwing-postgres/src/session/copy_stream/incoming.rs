@@ -50,6 +50,7 @@ impl PostgresSession {
             reader,
             part: Part::default(),
             waiting: VecDeque::new(),
+            malformed: None,
             writer: Writer::Idle(Box::new(loading)),
             table: &copy.table.sql,
         };
@@ -75,6 +76,9 @@ struct Incoming<'a> {
     part: Part,
     /// Parts that are decoded and wait for the writer.
     waiting: VecDeque<Part>,
+    /// The error of the row after these parts. It ends the COPY when they are written, so that it does not depend on the writer's pace which rows
+    /// before it are committed.
+    malformed: Option<Failure>,
     writer: Writer,
     table: &'a str,
 }
@@ -137,10 +141,10 @@ impl Incoming<'_> {
     async fn receive(&mut self) -> Result<(), Failure> {
         self.supervision.flush(self.wire).await?;
         loop {
-            let needs = self.decode()?;
+            let needs = self.decode();
             self.writer.start(&mut self.waiting);
             if needs == Needs::Nothing && !self.writer.is_busy() {
-                return Ok(());
+                return self.malformed.take().map_or(Ok(()), Err);
             }
             let Self { wire, supervision, writer, table, .. } = self;
             let message = tokio::select! {
@@ -160,22 +164,29 @@ impl Incoming<'_> {
         }
     }
 
-    /// Decodes rows until no more parts may wait, or their bytes have not come.
-    fn decode(&mut self) -> Result<Needs, Failure> {
+    /// Decodes rows until no more parts may wait, their bytes have not come, or one is malformed.
+    fn decode(&mut self) -> Needs {
         while self.waiting.len() < PARTS_MAX {
-            match self.reader.next().map_err(Box::<pgwire::error::ErrorInfo>::from)? {
-                NextRow::Row(row) => self.part.add(row, self.reader.line()),
-                NextRow::NeedsInput => return Ok(Needs::Input),
-                NextRow::End => {
+            if self.malformed.is_some() {
+                return Needs::Nothing;
+            }
+            match self.reader.next() {
+                Ok(NextRow::Row(row)) => self.part.add(row, self.reader.line()),
+                Ok(NextRow::NeedsInput) => return Needs::Input,
+                Ok(NextRow::End) => {
                     self.end_part();
-                    return Ok(Needs::Nothing);
+                    return Needs::Nothing;
+                }
+                Err(malformed) => {
+                    self.end_part();
+                    self.malformed = Some(Box::<pgwire::error::ErrorInfo>::from(malformed).into());
                 }
             }
             if self.part.is_full() {
                 self.end_part();
             }
         }
-        Ok(Needs::Room)
+        Needs::Room
     }
 
     /// Passes the part to those that wait for the writer.
