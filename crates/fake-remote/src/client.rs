@@ -3,17 +3,45 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::task::Poll;
 use std::time::Duration;
 
-use saltwing_access::{AtomicScope, Clock, Direction, ScanContext, Table, TableError};
+use saltwing_access::{AtomicScope, Clock, Direction, ScanContext, StorageCause, StorageError, Table, TableError};
 use saltwing_types::TableId;
+use saltwing_types::interrupt::{self, Interrupt, Interrupted};
 
 use crate::chance::Chance;
 use crate::cluster::{CallError, Cluster, StoredRow};
 
 /// The store's name.
 pub(crate) const NAME: &str = "fake-remote";
+
+/// Tries of a call before the client gives it up.
+const TRIES_MAX: u32 = 100;
+/// Servers of the cluster.
+const SERVERS: u32 = 3;
+
+/// The server of a table's regions.
+fn server_of(table: TableId) -> String {
+    format!("{NAME} server {}", table.0 % SERVERS + 1)
+}
+
+/// Why there is no answer to a call.
+pub(crate) enum NoAnswer {
+    /// The statement had to stop before it was sent.
+    NotSent(TableError),
+    /// It was sent, and perhaps carried out: the statement had to stop, or the server did not answer.
+    Unknown(TableError),
+}
+
+impl From<NoAnswer> for TableError {
+    fn from(no_answer: NoAnswer) -> Self {
+        match no_answer {
+            NoAnswer::NotSent(error) | NoAnswer::Unknown(error) => error,
+        }
+    }
+}
 
 /// What all calls of a store share.
 pub(crate) struct Client {
@@ -24,6 +52,12 @@ pub(crate) struct Client {
     /// One in so many commits without an answer is given up; 0 is none.
     pub(crate) unknown: u32,
     pub(crate) latency: Duration,
+    /// Most rows of an answer to a scan.
+    pub(crate) page_rows: usize,
+    /// How long the client waits for an answer.
+    pub(crate) answer_max: Duration,
+    /// Whether the servers give no more answers.
+    pub(crate) hangs: AtomicBool,
     pub(crate) commits: AtomicU64,
     /// Calls so far.
     pub(crate) calls: AtomicU64,
@@ -44,23 +78,56 @@ impl Client {
         self.chance.one_in(self.unknown)
     }
 
-    /// Calls until there is an answer.
-    pub(crate) fn retried<T>(&self, mut call: impl FnMut() -> Result<T, CallError>) -> T {
-        loop {
-            if let Ok(answer) = self.called(&mut call) {
-                return answer;
-            }
-        }
+    /// Calls the server of a table until there is an answer, for the statement of the thread.
+    pub(crate) fn call<T>(&self, table: TableId, call: impl FnMut() -> Result<T, CallError>) -> Result<T, NoAnswer> {
+        self.call_for(interrupt::current().as_deref(), table, call)
     }
 
-    /// Calls once.
-    fn called<T>(&self, call: &mut impl FnMut() -> Result<T, CallError>) -> Result<T, CallError> {
-        self.calls.fetch_add(1, Relaxed);
-        if !self.latency.is_zero() {
-            std::thread::sleep(self.latency);
+    /// As [`Client::call`], for this statement.
+    fn call_for<T>(
+        &self,
+        statement: Option<&dyn Interrupt>,
+        table: TableId,
+        mut call: impl FnMut() -> Result<T, CallError>,
+    ) -> Result<T, NoAnswer> {
+        for tries in 0..TRIES_MAX {
+            if let Err(interrupted) = statement.map_or(Ok(()), Interrupt::check) {
+                return Err(match tries {
+                    0 => NoAnswer::NotSent(interrupted.into()),
+                    _ => NoAnswer::Unknown(stopped_waiting(table, interrupted)),
+                });
+            }
+            self.calls.fetch_add(1, Relaxed);
+            self.wait(statement, table).map_err(NoAnswer::Unknown)?;
+            if let Ok(answer) = call() {
+                return Ok(answer);
+            }
         }
-        call()
+        Err(NoAnswer::Unknown(unavailable(format!("{} failed {TRIES_MAX} times", server_of(table)))))
     }
+
+    /// Waits for the answer of a server.
+    fn wait(&self, statement: Option<&dyn Interrupt>, table: TableId) -> Result<(), TableError> {
+        let hangs = self.hangs.load(Relaxed);
+        let time = if hangs { self.answer_max } else { self.latency };
+        if time.is_zero() {
+            return Ok(());
+        }
+        let waited = interrupt::wait(statement, time, |_| Poll::<()>::Pending);
+        waited.map_err(|interrupted| stopped_waiting(table, interrupted))?;
+        match hangs {
+            true => Err(unavailable(format!("{} gave no answer within {} ms", server_of(table), time.as_millis()))),
+            false => Ok(()),
+        }
+    }
+}
+
+fn stopped_waiting(table: TableId, interrupted: Interrupted) -> TableError {
+    TableError::StoppedWaiting { server: server_of(table), interrupted }
+}
+
+fn unavailable(text: String) -> TableError {
+    StorageError::new(StorageCause::Unavailable, std::io::Error::other(text)).into()
 }
 
 /// Changes of a transaction that are not committed yet; `None` is a row that it deleted.
@@ -95,26 +162,23 @@ impl Link {
         Self { own: Arc::new(own), ..self.clone() }
     }
 
-    /// Calls until there is an answer, or the statement must stop.
-    pub(crate) fn call<T>(
+    /// Calls the server of a table until there is an answer, for the statement of a scan.
+    pub(crate) fn call_in<T>(
         &self,
         context: &ScanContext,
-        mut call: impl FnMut() -> Result<T, CallError>,
+        table: &Table,
+        call: impl FnMut() -> Result<T, CallError>,
     ) -> Result<T, TableError> {
-        loop {
-            context.check()?;
-            if let Ok(answer) = self.client.called(&mut call) {
-                return Ok(answer);
-            }
-        }
+        Ok(self.client.call_for(Some(context.statement()), table.def().id, call)?)
     }
 
-    pub(crate) fn row(&self, table: &Table, key: &[u8]) -> Option<Arc<StoredRow>> {
+    pub(crate) fn row(&self, table: &Table, key: &[u8]) -> Result<Option<Arc<StoredRow>>, TableError> {
+        let id = table.def().id;
         let row = match self.own(table).and_then(|own| own.get(key)) {
             Some(own) => own.clone(),
-            None => self.client.retried(|| self.cluster.get(table.def().id, key, self.at)),
+            None => self.client.call(id, || self.cluster.get(id, key, self.at))?,
         };
-        row.filter(|row| self.is_alive(table, row))
+        Ok(row.filter(|row| self.is_alive(table, row)))
     }
 
     /// The rows of some keys, which differ, in key order: one call for each region that has some of them. Rows that are not there are left out.
@@ -131,7 +195,7 @@ impl Link {
         let mut rows: BTreeMap<_, _> = of_own.collect();
         let mut left = &left[..];
         while let Some(first) = left.first() {
-            let (count, page) = self.call(context, || {
+            let (count, page) = self.call_in(context, table, || {
                 let region = self.cluster.locate(table.def().id, Some(first), Direction::Forward);
                 let is_in_region = |key: &&Vec<u8>| region.end.as_ref().is_none_or(|end| *key < end);
                 let count = left.partition_point(is_in_region);

@@ -17,8 +17,6 @@ use crate::client::Link;
 use crate::cluster::{CallError, Keys, StoredRow};
 use crate::rows::value;
 
-/// Most rows of a page.
-const PAGE_ROWS: usize = 64;
 /// Most ranges that a call reads.
 const RANGES_MAX: usize = 1024;
 /// Most rows of a batch.
@@ -65,7 +63,8 @@ impl RemoteScan {
     ) -> Result<Self, TableError> {
         let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = spec.table();
-        let page_rows = limit.or(first_batch).map_or(PAGE_ROWS, |rows| rows.clamp(1, PAGE_ROWS as u64) as usize);
+        let page_rows =
+            limit.or(first_batch).map_or(link.page_rows, |rows| rows.clamp(1, link.page_rows as u64) as usize);
         let of_bucket = |bucket: Option<u8>| BucketScan {
             link: link.clone(),
             table: table.clone(),
@@ -246,7 +245,7 @@ impl BucketScan {
                 return Ok(());
             }
             self.read_page()?;
-            self.page_rows = (self.page_rows * 2).min(PAGE_ROWS);
+            self.page_rows = (self.page_rows * 2).min(self.link.page_rows);
         }
         Ok(())
     }
@@ -256,7 +255,7 @@ impl BucketScan {
         let id = self.table.def().id;
         let keys: Vec<Keys> = self.left.iter().map(|left| left.keys.clone()).collect();
         let Some((start, end)) = keys.first() else { return Ok(()) };
-        let (region, (page, is_last)) = self.link.call(&self.context, || {
+        let (region, (page, is_last)) = self.link.call_in(&self.context, &self.table, || {
             let place = match self.direction {
                 Direction::Forward => Some(&start[..]),
                 Direction::Reverse => end.as_deref(),

@@ -68,7 +68,7 @@ impl Snapshot for RemoteSnapshot {
 
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         self.check(columns.table())?;
-        self.link.row(columns.table(), row_key).map(|row| projected(columns, row_key, &row)).transpose()
+        self.link.row(columns.table(), row_key)?.map(|row| projected(columns, row_key, &row)).transpose()
     }
 
     fn get_all(
@@ -93,7 +93,7 @@ impl Snapshot for RemoteSnapshot {
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
         self.check(table)?;
-        Ok(self.link.row(table, row_key).is_some())
+        Ok(self.link.row(table, row_key)?.is_some())
     }
 
     /// Region by region, as they are now; a part can be read after they have changed, too.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
@@ -31,12 +31,24 @@ pub struct Faults {
     pub unknown: u32,
     /// How long a call takes.
     pub latency: Duration,
+    /// Most rows that an answer to a scan has; at least 1.
+    pub page_rows: usize,
+    /// How long the client waits for an answer; a statement that ends earlier does not wait so long.
+    pub answer_max: Duration,
 }
 
 impl Faults {
     /// None.
     pub fn none() -> Self {
-        Self { seed: 0, changes: 0, failures: 0, unknown: 0, latency: Duration::ZERO }
+        Self {
+            seed: 0,
+            changes: 0,
+            failures: 0,
+            unknown: 0,
+            latency: Duration::ZERO,
+            page_rows: 64,
+            answer_max: Duration::from_secs(60),
+        }
     }
 
     /// Faults that happen often and that statements do not see, without latency.
@@ -59,7 +71,7 @@ impl RemoteStore {
 
     /// As [`RemoteStore::new`], with a clock of one's own.
     pub fn with_clock(atomic: AtomicScope, faults: Faults, clock: Arc<dyn Clock>) -> Self {
-        let Faults { seed, changes, failures, unknown, latency } = faults;
+        let Faults { seed, changes, failures, unknown, latency, page_rows, answer_max } = faults;
         let cluster = Cluster::new(seed, changes, failures);
         let chance = Chance::new(seed.wrapping_add(1));
         let client = Client {
@@ -69,6 +81,9 @@ impl RemoteStore {
             chance,
             unknown,
             latency,
+            answer_max,
+            page_rows: page_rows.max(1),
+            hangs: AtomicBool::new(false),
             commits: AtomicU64::new(1),
             calls: AtomicU64::new(0),
         };
@@ -84,6 +99,11 @@ impl RemoteStore {
 }
 
 impl RemoteStore {
+    /// Makes the servers give no more answers to calls that begin now, or give them again.
+    pub fn hang(&self, hangs: bool) {
+        self.client.hangs.store(hangs, Relaxed);
+    }
+
     /// How many calls of servers there were so far, those without an answer included.
     pub fn calls(&self) -> u64 {
         self.client.calls.load(Relaxed)
@@ -129,7 +149,7 @@ impl TableStore for RemoteStore {
     fn point(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
         let snapshot = RemoteSnapshot::new(&self.client);
         snapshot.check(columns.table())?;
-        let Some(row) = snapshot.link.row(columns.table(), row_key) else { return Ok(None) };
+        let Some(row) = snapshot.link.row(columns.table(), row_key)? else { return Ok(None) };
         let mut values = RowValues::new(columns.columns().len());
         values.push_row(projected(columns, row_key, &row)?);
         Ok(Some(PointRow { values, bytes: row_key.len() as u64 }))

@@ -8,7 +8,7 @@ use saltwing_access::{
     Transaction, WriteBatch,
 };
 
-use crate::client::{Client, NAME, OwnChanges};
+use crate::client::{Client, NAME, NoAnswer, OwnChanges};
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
 use crate::rows::stored;
 use crate::snapshot::RemoteSnapshot;
@@ -44,15 +44,24 @@ impl RemoteBatch {
         let number = self.client.next_commit();
         let (changes, tables) = (&self.changes[..], &self.tables[..]);
         let commit = Commit { number, changes, tables, read_at, rows_max };
-        let answer = self.client.retried(|| match self.client.cluster.commit(&commit) {
+        let first = self.changes.first().map_or(saltwing_types::TableId(0), |(table, ..)| *table);
+        let answer = self.client.call(first, || match self.client.cluster.commit(&commit) {
             Err(CallError::NoAnswer) if self.client.gives_up() => Ok(None),
             answer => answer.map(Some),
         });
-        match answer {
-            None => {
-                let source = std::io::Error::other(format!("{NAME} gave no answer to the commit"));
-                Err(StorageError::new(StorageCause::CommitUnknown, source).into())
+        let unknown = |text: String| {
+            let source = std::io::Error::other(text);
+            Err(StorageError::new(StorageCause::CommitUnknown, source).into())
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(NoAnswer::NotSent(stopped)) => return Err(stopped),
+            Err(NoAnswer::Unknown(failed)) => {
+                return unknown(format!("nobody knows whether the commit was carried out: {failed}"));
             }
+        };
+        match answer {
+            None => unknown(format!("{NAME} gave no answer to the commit")),
             Some(Ok(no)) => Ok(CommitNo(no)),
             Some(Err(Refused::Conflict { table, key })) => {
                 let shown = self.table(table).map(|table| table.key_text(&key));

@@ -1,10 +1,13 @@
 //! The counters of a running statement, and its cancellation.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use saltwing_types::interrupt::{self, Entered, Interrupt, Interrupted};
+use saltwing_types::interrupt::{self, Entered, Interrupt, Interrupted, Wakers};
 
 use crate::memory::StatementMemory;
 use crate::{Memory, TableError};
@@ -177,6 +180,8 @@ struct Shared {
     started: Instant,
     deadline: Option<Instant>,
     cancelled: AtomicBool,
+    /// Those who wait for answers of servers.
+    wakers: Wakers,
     rows: AtomicU64,
     bytes: AtomicU64,
 }
@@ -192,6 +197,14 @@ impl Interrupt for Shared {
             }
             _ => Ok(()),
         }
+    }
+
+    fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn wakers(&self) -> Option<&Wakers> {
+        Some(&self.wakers)
     }
 }
 
@@ -211,6 +224,7 @@ impl ScanContext {
             started,
             deadline: budget.time_max.and_then(|limit| started.checked_add(limit)),
             cancelled: AtomicBool::new(false),
+            wakers: Wakers::default(),
             rows: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         };
@@ -249,9 +263,11 @@ impl ScanContext {
         self.shared.memory.get()
     }
 
-    /// Makes every scan of the statement stop within a batch.
+    /// Makes every scan of the statement stop within a batch, and every wait for a server at once.
     pub fn cancel(&self) {
-        self.shared.cancelled.store(true, Relaxed);
+        // Those who are woken must see it.
+        self.shared.cancelled.store(true, Release);
+        self.shared.wakers.wake();
     }
 
     /// Rows that the statement's budget still allows it to scan; `None` is no limit.
@@ -280,6 +296,11 @@ impl ScanContext {
     /// [`TableError::Cancelled`], [`TableError::Timeout`].
     pub fn check(&self) -> Result<(), TableError> {
         Ok(self.shared.check()?)
+    }
+
+    /// The statement, for waits: see [`interrupt::wait`].
+    pub fn statement(&self) -> &dyn Interrupt {
+        &*self.shared
     }
 
     /// Makes this the statement of the thread, for work that has no context: see [`interrupt`].

@@ -99,6 +99,14 @@ pub enum TableError {
     /// The statement was cancelled.
     #[error("the statement was cancelled")]
     Cancelled,
+    /// The statement had to stop while it waited for a server.
+    #[error("{interrupted}, and waited for an answer of {server}")]
+    StoppedWaiting {
+        /// The server.
+        server: String,
+        /// Why it had to stop.
+        interrupted: Interrupted,
+    },
     /// Stored bytes that are no row.
     #[error("{table}: the stored row {key} is damaged: {what}")]
     Corrupt {
@@ -195,6 +203,7 @@ impl TableError {
             Self::OutOfMemory { .. } => ErrorCode::OutOfMemory,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
+            Self::StoppedWaiting { interrupted, .. } => interrupted.code(),
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled { .. } => ErrorCode::Io,

@@ -122,6 +122,7 @@ codes! {
     Locked = "locked", "55P03";
     DiskFull = "disk_full", "53100";
     Io = "io", "58030";
+    Unavailable = "unavailable", "58000";
     Corrupt = "corrupt", "XX001";
     Bug = "bug", "XX000";
 }
@@ -129,7 +130,7 @@ codes! {
 impl ErrorCode {
     /// Whether the same statement may succeed if it is sent again unchanged.
     pub fn is_retryable(self) -> bool {
-        matches!(self, Self::Conflict | Self::SnapshotTooOld | Self::Locked)
+        matches!(self, Self::Conflict | Self::SnapshotTooOld | Self::Locked | Self::Unavailable)
     }
 }
 

@@ -5,6 +5,8 @@
 //! checked once in [`UNITS_BETWEEN_CHECKS`] of them. A unit is what one node of an expression, or one pair of sets of values,
 //! takes: well below 10 microseconds.
 //!
+//! Work that waits for another machine instead of computing is done by [`wait`], which a cancel and the statement's limit end at once.
+//!
 //! # Invariants
 //! 1. A statement that must stop stays so: all later checks fail, too. A function without an error of its own may therefore give
 //!    up with any result once `spend` has failed, if the caller of the work ends it with a [`check`].
@@ -13,8 +15,12 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
+pub use self::wait::{AddedWaker, Wakers, wait};
 pub use crate::error::Interrupted;
+
+mod wait;
 
 /// Units of work between two checks: below 10 milliseconds.
 pub const UNITS_BETWEEN_CHECKS: u64 = 1024;
@@ -26,6 +32,16 @@ pub trait Interrupt: Send + Sync {
     /// # Errors
     /// [`Interrupted`].
     fn check(&self) -> Result<(), Interrupted>;
+
+    /// The time that its limit leaves it; `None` if it has no limit.
+    fn remaining(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Those who are woken when it is cancelled; `None` if it cannot be cancelled.
+    fn wakers(&self) -> Option<&Wakers> {
+        None
+    }
 }
 
 /// The statement of a thread.

@@ -51,6 +51,8 @@ pub enum DurabilityScope {
 pub enum StorageCause {
     /// A device, the operating system or a network refused.
     Io,
+    /// A server gave no answer in time. What it was asked to read was not read, and what it was asked to write was not written.
+    Unavailable,
     /// An earlier write failed, and no more are taken until the store is opened again; the text says with what it failed.
     Poisoned,
     /// No room for more rows: the rest is kept for what gives space back. Nothing was written.
@@ -78,6 +80,7 @@ impl StorageCause {
     pub fn code(self) -> ErrorCode {
         match self {
             Self::Io | Self::Poisoned => ErrorCode::Io,
+            Self::Unavailable => ErrorCode::Unavailable,
             Self::DeviceNearlyFull | Self::DeviceFull => ErrorCode::DiskFull,
             Self::Corrupt => ErrorCode::Corrupt,
             Self::Locked => ErrorCode::Locked,

@@ -32,6 +32,7 @@ use crate::error_subject::Subject;
 /// | `FailedTransaction`, `ActiveTransaction` | the [transaction](crate::Transaction) does not accept the statement |
 /// | `NoTransaction`, `Locked` | the [transaction](crate::Transaction) has ended, or runs another statement |
 /// | `InsufficientPrivilege`, `FileAccessRefused` | the [user](crate::Database::connect_as) of the connection lacks the right |
+/// | `Unavailable` | a server of a cluster gives no answer: [`Error::is_retryable`] |
 /// | `ReadOnly`, `Io`, `Corrupt`, `CommitUnknown` | the database, or the device that holds it, refuses or fails |
 ///
 /// The error of a row is returned when the row is read. It fails the transaction, if one is open.

@@ -69,6 +69,7 @@ impl Session {
             check_rights(session, statement)?;
             run(session).inspect_err(|error| session.note_refusal(error, statement))
         };
+        let _calls = self.enter_calls();
         traced(&statement.text, || match transaction {
             None => run(self),
             Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
@@ -170,6 +171,7 @@ impl Session {
     ) -> Result<Prepared, Error> {
         let statement = statement.typed_as(types).map_err(|error| error.in_sql(&statement.text))?;
         self.check_bound()?;
+        let _calls = self.enter_calls();
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let checked = check_rights(describing, &statement).and_then(|()| describing.check_names(&statement));

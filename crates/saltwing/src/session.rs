@@ -12,6 +12,7 @@ use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Dialect;
 use saltwing_sql::statement::{Hint, Set};
+use saltwing_types::interrupt::Entered;
 use saltwing_types::{ErrorCode, ObjectId};
 
 use crate::Error;
@@ -61,6 +62,8 @@ struct Slot {
 /// The last statement of a session.
 #[derive(Default)]
 struct LastStatement {
+    /// The context of the whole statement that runs, if its calls wait for servers. The parts of it have contexts of their own.
+    whole: Option<ScanContext>,
     /// The context of the last statement that has one. Rows of that statement may still be read.
     context: Option<ScanContext>,
     /// The reads of the last statement, if it ended at once: such a statement has no context.
@@ -97,9 +100,23 @@ struct Slots(Arc<Mutex<Vec<Weak<Slot>>>>);
 
 impl Slot {
     fn cancel(&self) {
-        if let Some(context) = &self.last.lock().context {
-            context.cancel();
-        }
+        let LastStatement { whole, context, .. } = &*self.last.lock();
+        whole.iter().chain(context).for_each(ScanContext::cancel);
+    }
+}
+
+/// The thread works for a statement whose calls wait for servers.
+#[must_use = "the statement is left when this is dropped"]
+pub(crate) struct EnteredCalls {
+    slot: Arc<Slot>,
+    /// The statement that this one is a part of.
+    outer: Option<ScanContext>,
+    _entered: Entered,
+}
+
+impl Drop for EnteredCalls {
+    fn drop(&mut self) {
+        self.slot.last.lock().whole = self.outer.take();
     }
 }
 
@@ -343,12 +360,31 @@ impl Session {
         let shared = &self.shared;
         let memory = StatementMemory::new(shared.memory.clone(), memory_max);
         let context = ScanContext::of_statement(budget, threads, memory);
-        *self.slot.last.lock() = LastStatement { context: Some(context.clone()), read_at_once: None };
+        {
+            let mut last = self.slot.last.lock();
+            (last.context, last.read_at_once) = (Some(context.clone()), None);
+        }
         self.within.iter().for_each(|transaction| transaction.began(&context));
         if self.slot.abandoned.load(SeqCst) {
             context.cancel();
         }
         context
+    }
+
+    /// Makes a statement that begins now that of the thread, if its calls wait for servers: reads by key, commits and definitions have no
+    /// context of their own, and end with this one. The calls of the embedded storage do not wait.
+    pub(crate) fn enter_calls(&self) -> Option<EnteredCalls> {
+        if self.shared.storage.is_some() {
+            return None;
+        }
+        let (budget, memory_max) = self.budget();
+        let memory = StatementMemory::new(self.shared.memory.clone(), memory_max);
+        let context = ScanContext::of_statement(budget, Threads::ONE, memory);
+        let outer = self.slot.last.lock().whole.replace(context.clone());
+        if self.slot.abandoned.load(SeqCst) {
+            context.cancel();
+        }
+        Some(EnteredCalls { slot: self.slot.clone(), outer, _entered: context.enter() })
     }
 
     /// The amounts of scanned rows, bytes and time from which a statement gets a notice.
@@ -372,7 +408,7 @@ impl Session {
 
     /// The reads of the last statement.
     pub(crate) fn last_reads(&self) -> Stats {
-        let LastStatement { context, read_at_once } = &*self.slot.last.lock();
+        let LastStatement { context, read_at_once, .. } = &*self.slot.last.lock();
         let of_context = || context.as_ref().map(|context| Stats::of(&context.counters));
         read_at_once.or_else(of_context).unwrap_or_default()
     }

@@ -4,3 +4,4 @@
 mod calls;
 mod conformance;
 mod sql;
+mod stops;
