@@ -3,16 +3,16 @@
 //! A statement handles its rows one after the other, so a row that it has written may be in conflict with a later one. Of two rows with one
 //! value the statement means the one that it has not changed: rows may exchange their values, and the other one has only just got it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use saltwing_access::{Index, Projection, ScanSpec, Snapshot, Table, TableError};
 use saltwing_bind::Arbiters;
-use saltwing_expr::RowValues;
 use saltwing_rowkey::KeySlices;
 use saltwing_types::Value;
 
 use crate::ExecError;
+use crate::looked_up_rows::LookedUpRows;
 use crate::unique_values::{UniqueValue, find_entry};
 
 /// A row and its physical key.
@@ -25,8 +25,11 @@ pub(crate) struct ConflictingRows<'s> {
     all: Projection,
     /// For each index, the scan of its entries.
     entries: Vec<ScanSpec>,
-    /// Rows of the view that were looked up together, by key; `None` for one that is not there.
-    looked_up: HashMap<Vec<u8>, Option<Vec<Value>>>,
+    /// Rows of the view that were looked up together.
+    looked_up: LookedUpRows,
+    /// The values of entries that were looked up together, and the keys of their rows, by the place of the index and the start of the range of
+    /// entries with a value: a range that is here has no others.
+    looked_up_values: HashMap<(usize, Vec<u8>), Vec<(Vec<Value>, Vec<u8>)>>,
     /// The rows that the statement has written since its view, by key; `None` for one that has left its key.
     written: HashMap<Vec<u8>, Option<Vec<Value>>>,
     /// The keys of written rows, by the place of an index and the start of the range of entries with a value.
@@ -36,27 +39,53 @@ pub(crate) struct ConflictingRows<'s> {
 impl<'s> ConflictingRows<'s> {
     pub(crate) fn new(table: &Arc<Table>, arbiters: &'s Arbiters) -> Self {
         let all = Projection::all(table);
-        let (looked_up, written, by_value) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { arbiters, all, entries: Vec::new(), looked_up, written, by_value }
+        let (looked_up, looked_up_values) = (LookedUpRows::default(), HashMap::new());
+        let (written, by_value) = (HashMap::new(), HashMap::new());
+        Self { arbiters, all, entries: Vec::new(), looked_up, looked_up_values, written, by_value }
     }
 
-    /// Looks up the rows of some keys together, as they are in the view.
+    /// Looks up together, as they are in the view, the rows of some keys, and those that have a value of some complete rows by an index.
     pub(crate) fn look_up(
         &mut self,
         view: &dyn Snapshot,
-        keys: impl Iterator<Item = Vec<u8>>,
+        mut keys: Vec<Vec<u8>>,
+        valued: &[Vec<Value>],
     ) -> Result<(), ExecError> {
-        let keys: Vec<Vec<u8>> = keys.collect::<BTreeSet<_>>().into_iter().collect();
-        let (table, width) = (self.all.table(), self.all.columns().len());
-        let keyed = Projection::new(table, (0..width).chain([table.row_key_index()]));
-        let mut values = RowValues::new(width + 1);
-        view.get_all(&keyed, &keys, &mut values, None)?;
-        self.looked_up = keys.into_iter().map(|key| (key, None)).collect();
-        let (rows, mut values) = (values.rows(), values.values());
-        for _ in 0..rows {
-            let row = values.by_ref().take(width).collect();
-            let Some(Value::Bytes(key)) = values.next() else { return Err(ExecError::Bug("a row without a key")) };
-            self.looked_up.insert(key, Some(row));
+        self.looked_up_values.clear();
+        self.make_specs()?;
+        for (place, (index, spec)) in self.arbiters.indexes.iter().zip(&self.entries).enumerate() {
+            let mut ranges = BTreeMap::new();
+            for row in valued {
+                // A row that the index has no key for is refused when its turn comes.
+                let Some(value) = UniqueValue::of_row(index, row).ok().flatten() else { continue };
+                ranges.insert(value.range.start().to_vec(), value.range);
+            }
+            for start in ranges.keys() {
+                self.looked_up_values.insert((place, start.clone()), Vec::new());
+            }
+            if ranges.is_empty() {
+                continue;
+            }
+            let found = &mut self.looked_up_values;
+            find_entry(view, index, spec, ranges.into_values().collect(), |values, entry| {
+                let key = row_key_of(index, &entry)?;
+                let range = index.entries().key_prefix(&entry, index.def().parts.len())?;
+                let range = range.ok_or(ExecError::Bug("an entry of an index has no range"))?;
+                keys.push(key.clone());
+                found.entry((place, range.start().to_vec())).or_default().push((values, key));
+                Ok(None::<()>)
+            })?;
+        }
+        self.looked_up = LookedUpRows::read(view, self.all.table(), keys.into_iter())?;
+        Ok(())
+    }
+
+    /// Makes the scans of the indexes' entries.
+    fn make_specs(&mut self) -> Result<(), ExecError> {
+        if self.entries.is_empty() {
+            let spec =
+                |index: &Index| ScanSpec::new(index.entries(), (0..index.entries().width()).collect(), Vec::new());
+            self.entries = self.arbiters.indexes.iter().map(spec).collect::<Result<_, TableError>>()?;
         }
         Ok(())
     }
@@ -68,7 +97,7 @@ impl<'s> ConflictingRows<'s> {
 
     /// Whether the view has a row of a key.
     pub(crate) fn is_in_view(&self, view: &dyn Snapshot, key: &[u8]) -> Result<bool, ExecError> {
-        match self.looked_up.get(key) {
+        match self.looked_up.get(self.all.table(), key) {
             Some(row) => Ok(row.is_some()),
             None => Ok(view.contains(self.all.table(), key)?),
         }
@@ -76,7 +105,8 @@ impl<'s> ConflictingRows<'s> {
 
     /// Forgets the written rows, and those that were looked up: the next view has them from now on.
     pub(crate) fn clear(&mut self) {
-        self.looked_up.clear();
+        self.looked_up = LookedUpRows::default();
+        self.looked_up_values.clear();
         self.written.clear();
         self.by_value.clear();
     }
@@ -98,7 +128,7 @@ impl<'s> ConflictingRows<'s> {
 
     /// The row of a key: as the statement has left it, or as it was.
     pub(crate) fn row(&self, view: &dyn Snapshot, key: &[u8]) -> Result<Option<Vec<Value>>, ExecError> {
-        match self.written.get(key).or_else(|| self.looked_up.get(key)) {
+        match self.written.get(key).or_else(|| self.looked_up.get(self.all.table(), key)) {
             Some(row) => Ok(row.clone()),
             None => Ok(view.get(&self.all, key)?),
         }
@@ -111,15 +141,11 @@ impl<'s> ConflictingRows<'s> {
         {
             return Ok(Some((key.to_vec(), row)));
         }
-        if self.entries.is_empty() {
-            let spec =
-                |index: &Index| ScanSpec::new(index.entries(), (0..index.entries().width()).collect(), Vec::new());
-            self.entries = self.arbiters.indexes.iter().map(spec).collect::<Result<_, TableError>>()?;
-        }
+        self.make_specs()?;
         for (place, (index, spec)) in self.arbiters.indexes.iter().zip(&self.entries).enumerate() {
             let Some(value) = UniqueValue::of_row(index, new)? else { continue };
             if let Some(key) =
-                self.unchanged(view, (index, spec), &value)?.or_else(|| self.changed(place, index, &value))
+                self.unchanged(view, place, (index, spec), &value)?.or_else(|| self.changed(place, index, &value))
             {
                 let row = self.row(view, &key)?.ok_or(ExecError::Bug("an entry of an index has no row"))?;
                 return Ok(Some((key, row)));
@@ -132,18 +158,21 @@ impl<'s> ConflictingRows<'s> {
     fn unchanged(
         &self,
         view: &dyn Snapshot,
+        place: usize,
         (index, spec): (&Index, &ScanSpec),
         value: &UniqueValue,
     ) -> Result<Option<Vec<u8>>, ExecError> {
+        if let Some(found) = self.looked_up_values.get(&(place, value.range.start().to_vec())) {
+            let is_it =
+                |(values, key): &&(Vec<Value>, Vec<u8>)| *values == value.values && !self.written.contains_key(key);
+            return Ok(found.iter().find(is_it).map(|(_, key)| key.clone()));
+        }
         let range = [value.range.clone()].into_iter().collect();
         find_entry(view, index, spec, range, |values, entry| {
-            let key = match values == value.values {
-                true => match entry.get(index.entries().row_key_index()) {
-                    Some(Value::Bytes(entry)) => index.row_key(entry, &mut KeySlices::new())?,
-                    _ => return Err(ExecError::Bug("an entry of an index has no key")),
-                },
-                false => return Ok(None),
-            };
+            if values != value.values {
+                return Ok(None);
+            }
+            let key = row_key_of(index, &entry)?;
             Ok((!self.written.contains_key(&key)).then_some(key))
         })
     }
@@ -157,5 +186,13 @@ impl<'s> ConflictingRows<'s> {
                 .is_some_and(|it| it.values == value.values)
         };
         keys.iter().find(has_value).cloned()
+    }
+}
+
+/// The key of the row that an entry, with all its columns, is of.
+fn row_key_of(index: &Index, entry: &[Value]) -> Result<Vec<u8>, ExecError> {
+    match entry.get(index.entries().row_key_index()) {
+        Some(Value::Bytes(entry)) => Ok(index.row_key(entry, &mut KeySlices::new())?),
+        _ => Err(ExecError::Bug("an entry of an index has no key")),
     }
 }

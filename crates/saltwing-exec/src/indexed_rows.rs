@@ -15,6 +15,7 @@ use saltwing_types::table::IMMUTABLE_ROWS;
 use saltwing_types::{TableId, Value};
 
 use crate::ExecError;
+use crate::looked_up_rows::LookedUpRows;
 use crate::row_values::key_text;
 use crate::unique_values::UniqueValues;
 
@@ -29,6 +30,8 @@ const REMEMBERED_BYTES_MAX: usize = 32 << 20;
 pub(crate) struct IndexedRows {
     /// The rows before the changes that are remembered.
     view: Option<Arc<dyn Snapshot>>,
+    /// Rows of the view that were looked up together.
+    looked_up: LookedUpRows,
     /// The keys of the changed rows of each table.
     changed: HashMap<TableId, HashSet<Vec<u8>>>,
     /// All columns of the table whose rows were read last.
@@ -143,9 +146,29 @@ impl IndexedRows {
         Ok(())
     }
 
+    /// Looks up the rows of some keys together, if the table has indexes and reads wait: changes of these rows do not say what they replace.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) fn look_up(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        table: &Arc<Table>,
+        keys: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<(), ExecError> {
+        if table.written_indexes().next().is_none() || !transaction.latest().reads_wait() {
+            return Ok(());
+        }
+        self.forget_view();
+        let view = self.view.insert(transaction.view()?);
+        self.looked_up = LookedUpRows::read(&**view, table, keys)?;
+        Ok(())
+    }
+
     /// The next row is read from a view that has all changes so far.
     fn forget_view(&mut self) {
         self.view = None;
+        self.looked_up = LookedUpRows::default();
         self.changed.clear();
         self.changed_bytes = 0;
     }
@@ -167,6 +190,9 @@ impl IndexedRows {
     ) -> Result<Option<Vec<Value>>, TableError> {
         if self.view.is_none() || self.changed.get(&table.def().id).is_some_and(|changed| changed.contains(key)) {
             self.forget_view();
+        }
+        if let Some(row) = self.looked_up.get(table, key) {
+            return Ok(row.clone());
         }
         let view = match &self.view {
             Some(view) => view,

@@ -14,6 +14,7 @@ mod error;
 mod in_order;
 mod index_build;
 mod indexed_rows;
+mod looked_up_rows;
 mod open_transaction;
 mod output;
 mod page;

@@ -80,6 +80,11 @@ impl PendingWrites {
         self.indexed.released(savepoint);
     }
 
+    /// Looks up together the rows of keys that are about to be changed: see [`IndexedRows::look_up`].
+    pub(crate) fn look_up(&mut self, table: &Arc<Table>, keys: impl Iterator<Item = Vec<u8>>) -> Result<(), ExecError> {
+        self.indexed.look_up(&mut *self.transaction, table, keys)
+    }
+
     /// Changes a row; `keys` gets its physical key.
     pub(crate) fn apply(
         &mut self,

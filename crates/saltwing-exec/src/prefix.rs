@@ -13,12 +13,30 @@ use crate::ExecError;
 
 /// Jumps after which it is looked whether they pay.
 const LOOK_EVERY: u32 = 16;
-/// Rows that are read to see.
-const LOOK_ROWS: u64 = 8;
 /// Most rows read on without a jump.
 const ROWS_MAX: u64 = 8192;
-/// Rows of a prefix that are as well read as jumped over.
-const ROWS_PER_PREFIX: u64 = 4;
+
+/// How many rows are read from one jump to the next.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Rows of a scan while jumps pay.
+    least: u64,
+    /// Rows that are read to see whether they do.
+    look: u64,
+    /// Rows of a prefix that are as well read as jumped over.
+    per_prefix: u64,
+}
+
+impl Pace {
+    /// A jump is a search in memory.
+    const IN_MEMORY: Self = Self { least: 1, look: 8, per_prefix: 4 };
+    /// A jump is a call of a server, in whose time it could send this many rows, and perhaps more.
+    const BY_CALLS: Self = Self { least: 1024, look: 1024, per_prefix: 512 };
+
+    fn of(snapshot: &dyn Snapshot) -> Self {
+        if snapshot.reads_wait() { Self::BY_CALLS } else { Self::IN_MEMORY }
+    }
+}
 
 /// Reads the first row of each key prefix, by consecutive scans: each skips the rows that share their leading key columns
 /// with the last row of the one before.
@@ -39,6 +57,7 @@ pub(crate) struct Prefixes {
     parts: Vec<Buckets>,
     /// Where rows may still lie in the current part.
     rest: Option<KeyRange>,
+    pace: Pace,
     /// Rows that the next scan reads.
     rows: u64,
     jumps: u32,
@@ -66,8 +85,9 @@ impl Prefixes {
         };
         let spec = access.spec_with_key(columns)?;
         let spec = spec.ok_or(ExecError::Bug("prefixes of an index without the columns of the statement"))?;
-        let (context, access) = (context.clone(), access.clone());
-        Ok(Self { snapshot, context, access, spec, prefix, parts, rest: Some(KeyRange::all()), rows: 1, jumps: 0 })
+        let (context, access, pace) = (context.clone(), access.clone(), Pace::of(&*snapshot));
+        let (rest, rows) = (Some(KeyRange::all()), pace.least);
+        Ok(Self { snapshot, context, access, spec, prefix, parts, rest, pace, rows, jumps: 0 })
     }
 
     /// The first rows of the next prefixes; `None` at the end.
@@ -77,8 +97,9 @@ impl Prefixes {
     pub(crate) fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
         loop {
             self.jumps = self.jumps.wrapping_add(1);
-            let is_look = self.rows == 1 && self.jumps.is_multiple_of(LOOK_EVERY);
-            let wanted = if is_look { LOOK_ROWS } else { self.rows };
+            let Pace { least, look, per_prefix } = self.pace;
+            let is_look = self.rows == least && self.jumps.is_multiple_of(LOOK_EVERY);
+            let wanted = if is_look { look } else { self.rows };
             let Some(route) = self.next_route(wanted) else { return Ok(None) };
             let mut scan = self.snapshot.scan(&self.spec, route, self.context.clone())?;
             let (mut batches, mut rows) = (Vec::new(), 0);
@@ -95,8 +116,8 @@ impl Prefixes {
             if rows < wanted {
                 self.end_part();
             }
-            let pays = found as u64 * ROWS_PER_PREFIX < wanted;
-            self.rows = if wanted == 1 || pays { 1 } else { (wanted * 2).min(ROWS_MAX) };
+            let pays = wanted < look || found as u64 * per_prefix < wanted;
+            self.rows = if pays { least } else { (wanted * 2).min(ROWS_MAX) };
             return Ok(Some((columns, found)));
         }
     }

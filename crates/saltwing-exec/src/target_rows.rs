@@ -13,6 +13,7 @@ use saltwing_types::{SqlType, Value, text};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
+use crate::looked_up_rows::LookedUpRows;
 use crate::row_values::row_of_batch;
 use crate::transaction::Attempt;
 use crate::write::{duplicate_key, put_dynamic, put_time_of_write};
@@ -86,6 +87,9 @@ impl<'s, 'a> TargetRows<'s, 'a> {
     /// [`ExecError::TooLarge`], [`ExecError::ChangedTwice`].
     pub fn delete(&mut self, types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
         let columns = if batch.num_columns() > 1 { self.columns() } else { Vec::new() };
+        if columns.is_empty() {
+            self.attempt.look_up(self.table, keys_of(batch)?.iter().flatten().map(<[u8]>::to_vec))?;
+        }
         for (row, key) in keys_of(batch)?.iter().enumerate() {
             let Some(key) = key else { continue };
             if !self.is_first(key, || Ok(None))? {
@@ -119,6 +123,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         let ChangedColumns { dynamic, row_timestamp } = changed;
         let (of_table, keys) = (self.table.def().columns.len(), keys_of(batch)?);
         let columns: Vec<usize> = (0..of_table + dynamic.len()).collect();
+        self.attempt.look_up(self.table, keys.iter().flatten().map(<[u8]>::to_vec))?;
         for row in 0..batch.num_rows() {
             let old = keys.value(row);
             let mut new = row_of_batch(self.table, (&columns, dynamic), types, batch, (row, 1))?;
@@ -210,8 +215,20 @@ struct MovedRows {
 impl MovedRows {
     fn put(self, attempt: &mut Attempt<'_>, table: &Arc<Table>) -> Result<(), ExecError> {
         let mut taken = HashSet::with_capacity(self.rows.len());
+        let snapshot = attempt.snapshot().clone();
+        let arrivals = || self.rows.iter().map(|(key, _)| key).filter(|key| !self.left.contains(*key));
+        let looked_up = match snapshot.reads_wait() {
+            true => LookedUpRows::read(&*snapshot, table, arrivals().cloned())?,
+            false => LookedUpRows::default(),
+        };
+        // The new rows may have the keys of others, whose entries go.
+        attempt.look_up(table, self.rows.iter().map(|(key, _)| key.clone()))?;
         for (key, row) in &self.rows {
-            let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
+            let is_there = || match looked_up.get(table, key) {
+                Some(row) => Ok(row.is_some()),
+                None => snapshot.contains(table, key),
+            };
+            let is_free = self.left.contains(key) || !is_there()?;
             if !is_free || !taken.insert(key) {
                 return Err(duplicate_key(table, row));
             }

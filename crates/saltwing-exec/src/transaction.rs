@@ -183,6 +183,11 @@ impl<'a> Attempt<'a> {
         returning.batch(rows, self.memory)
     }
 
+    /// Looks up together the rows of keys that the statement is about to change without telling what they are: see [`IndexedRows::look_up`].
+    pub(crate) fn look_up(&mut self, table: &Arc<Table>, keys: impl Iterator<Item = Vec<u8>>) -> Result<(), ExecError> {
+        self.pending.look_up(table, keys)
+    }
+
     /// Changes a row; `keys` gets its physical key.
     pub(crate) fn apply(
         &mut self,

@@ -172,13 +172,21 @@ impl<'s, 't> RowSink<'s, 't> {
         let is_replaced_unseen =
             target.on_conflict == OnConflict::Replace && !target.partial && table.indexes().is_empty();
         let view = self.attempt.latest();
-        if rows.len() < 2 || !view.reads_wait() || is_replaced_unseen || table.def().has_hidden_key() {
+        let (has_keys, by_values) = (!table.def().has_hidden_key(), !target.arbiters.indexes.is_empty());
+        if rows.len() < 2 || !view.reads_wait() || is_replaced_unseen || !has_keys && !by_values {
             return Ok(());
         }
         let now_ms = self.attempt.snapshot().now_ms();
-        // A row without a key is refused when its turn comes.
-        let key = |row: &Vec<Value>| table.row_key(&fresh_row(target, row, None, || now_ms).ok()?).ok();
-        self.rows.look_up(view, rows.iter().filter_map(key))
+        // A row that is no complete one, or has no key, is refused when its turn comes.
+        let fresh = |row: &'_ Vec<Value>| fresh_row(target, row, None, || now_ms).ok().map(Cow::into_owned);
+        let complete = |row: Vec<Value>| Some(self.complete(row.into()).ok()?.into_owned());
+        let valued: Vec<Vec<Value>> = match by_values {
+            true => rows.iter().filter_map(fresh).filter_map(complete).collect(),
+            false => Vec::new(),
+        };
+        let key = |row: &Vec<Value>| table.row_key(&fresh(row)?).ok();
+        let keys: Vec<Vec<u8>> = if has_keys { rows.iter().filter_map(key).collect() } else { Vec::new() };
+        self.rows.look_up(view, keys, &valued)
     }
 
     /// Takes one row: a value for each of the statement's columns. `keys` gets its physical key, unless the row is left out.
