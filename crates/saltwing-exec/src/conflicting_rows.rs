@@ -18,6 +18,9 @@ use crate::unique_values::{UniqueValue, find_entry};
 /// A row and its physical key.
 type KeyedRow = (Vec<u8>, Vec<Value>);
 
+/// The values of the parts of an index in an entry, and the key of its row.
+type ValuedKey = (Vec<Value>, Vec<u8>);
+
 /// Finds rows by the keys of a statement's [`Arbiters`].
 pub(crate) struct ConflictingRows<'s> {
     arbiters: &'s Arbiters,
@@ -29,7 +32,7 @@ pub(crate) struct ConflictingRows<'s> {
     looked_up: LookedUpRows,
     /// The values of entries that were looked up together, and the keys of their rows, by the place of the index and the start of the range of
     /// entries with a value: a range that is here has no others.
-    looked_up_values: HashMap<(usize, Vec<u8>), Vec<(Vec<Value>, Vec<u8>)>>,
+    looked_up_values: HashMap<(usize, Vec<u8>), Vec<ValuedKey>>,
     /// The rows that the statement has written since its view, by key; `None` for one that has left its key.
     written: HashMap<Vec<u8>, Option<Vec<Value>>>,
     /// The keys of written rows, by the place of an index and the start of the range of entries with a value.
@@ -163,8 +166,7 @@ impl<'s> ConflictingRows<'s> {
         value: &UniqueValue,
     ) -> Result<Option<Vec<u8>>, ExecError> {
         if let Some(found) = self.looked_up_values.get(&(place, value.range.start().to_vec())) {
-            let is_it =
-                |(values, key): &&(Vec<Value>, Vec<u8>)| *values == value.values && !self.written.contains_key(key);
+            let is_it = |(values, key): &&ValuedKey| *values == value.values && !self.written.contains_key(key);
             return Ok(found.iter().find(is_it).map(|(_, key)| key.clone()));
         }
         let range = [value.range.clone()].into_iter().collect();
