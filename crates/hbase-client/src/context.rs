@@ -65,6 +65,11 @@ impl CallContext {
         Instant::now().checked_add(self.attempt).map_or(self.deadline, |until| until.min(self.deadline))
     }
 
+    /// When an attempt must end that begins now and for whose answer a later call waits, which has a deadline of its own.
+    pub(crate) fn attempt_ahead_until(&self) -> Instant {
+        Instant::now().checked_add(self.attempt).unwrap_or(self.deadline)
+    }
+
     /// When the calls must end.
     pub fn deadline(&self) -> Instant {
         self.deadline

@@ -38,12 +38,13 @@ struct Outgoing {
     frame: Bytes,
 }
 
-/// A connection to one service of a server. If it is dropped, the socket is closed.
+/// A connection to one service of a server. If it is dropped, its calls end, and the socket is closed when the writer has sent the
+/// requests whose answers nobody needs: they close scanners.
 pub(super) struct Socket {
     server: Address,
     pending: Arc<Pending>,
     queue: mpsc::Sender<Outgoing>,
-    tasks: [JoinHandle<()>; 2],
+    reader: JoinHandle<()>,
 }
 
 impl Socket {
@@ -70,11 +71,10 @@ impl Socket {
         let (reader, writer) = stream.into_split();
         let pending = Arc::new(Pending::new(server.clone()));
         let (queue, frames) = mpsc::channel(QUEUE_FRAMES);
-        let tasks = [
-            tokio::spawn(write(writer, preamble, frames, Arc::clone(&pending))),
-            tokio::spawn(read(reader, frame_bytes_max, Arc::clone(&pending))),
-        ];
-        Ok(Self { server: server.clone(), pending, queue, tasks })
+        // The writer ends with its queue, whose other end is here.
+        tokio::spawn(write(writer, preamble, frames, Arc::clone(&pending)));
+        let reader = tokio::spawn(read(reader, frame_bytes_max, Arc::clone(&pending)));
+        Ok(Self { server: server.clone(), pending, queue, reader })
     }
 
     /// Sends a request and waits for its response, which may hold an exception.
@@ -124,9 +124,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
+        self.reader.abort();
         self.pending.end("it was closed");
     }
 }

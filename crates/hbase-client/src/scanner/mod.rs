@@ -2,10 +2,14 @@
 
 mod assembler;
 mod counts;
+mod flight;
 mod limits;
 mod open_scanner;
+mod opening;
 mod position;
+mod progress;
 mod rows;
+mod stop;
 
 pub use counts::ScanCounts;
 pub use rows::Scanner;

@@ -6,6 +6,7 @@ mod connections;
 mod hostile;
 mod look_ups;
 mod model;
+mod reading_ahead;
 mod scans;
 mod schedules;
 mod scripted;

@@ -15,11 +15,14 @@ use hbase_client::{Address, CallContext, Client, Registry, Table};
 use prost::Message;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// What a server does with a request.
 pub(crate) enum Reply {
     Answer(Vec<u8>, Bytes),
     Exception(ExceptionResponse),
+    /// The answer that comes when the test says so, once for each time.
+    Late(Arc<Notify>, Box<Reply>),
     /// No answer.
     Silence,
     /// The connection ends.
@@ -282,7 +285,12 @@ async fn serve(mut socket: TcpStream, answer: Arc<impl Fn(Call) -> Reply + Send 
         let call = Call { method: header.method_name.unwrap(), message };
         let mut out = BytesMut::new();
         let head = ResponseHeader { call_id: header.call_id, ..ResponseHeader::default() };
-        match answer(call) {
+        let mut reply = answer(call);
+        while let Reply::Late(now, late) = reply {
+            now.notified().await;
+            reply = *late;
+        }
+        match reply {
             Reply::Answer(message, cells) => {
                 Response { header: head, message: message.into(), cells }.put(&mut out).unwrap();
             }
@@ -290,7 +298,7 @@ async fn serve(mut socket: TcpStream, answer: Arc<impl Fn(Call) -> Reply + Send 
                 let header = ResponseHeader { exception: Some(exception), ..head };
                 Response { header, message: Bytes::new(), cells: Bytes::new() }.put(&mut out).unwrap();
             }
-            Reply::Silence => {}
+            Reply::Silence | Reply::Late(..) => {}
             Reply::Close => return,
             Reply::Garbage => out.extend_from_slice(b"\0\0\0\x04\xff\xff\xff\xff"),
         }

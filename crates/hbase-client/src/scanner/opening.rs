@@ -1,0 +1,59 @@
+//! Opening scanners.
+
+use bytes::Bytes;
+
+use super::flight::Arrival;
+use super::open_scanner::OpenScanner;
+use super::progress::Progress;
+use super::stop::Stop;
+use crate::cluster::Cluster;
+use crate::context::CallContext;
+use crate::error::Error;
+use crate::proto::{ScanRequest, ScanResponse};
+
+/// Opens a scanner where the scan goes on; the answer has its first rows. `None` if the scan is at its end.
+pub(super) async fn open(
+    cluster: &Cluster,
+    context: &CallContext,
+    progress: &mut Progress,
+) -> Result<Option<Arrival>, Stop> {
+    if progress.position.is_stuck() {
+        progress.is_done = true;
+        let reason = "a scan of computed rows can't go on with another scanner";
+        return Err(Stop::Ended(Error::Unsupported { reason }));
+    }
+    // Another scanner reads the row again of which the last one gave a part.
+    progress.forget_pieces();
+    if progress.position.is_at_end(&progress.scan) {
+        progress.is_done = true;
+        return Ok(None);
+    }
+    let (start, includes_start) = progress.position.start();
+    let side = progress.position.side(&progress.scan);
+    let located = cluster.locator.locate(context, &progress.table, &start, side).await;
+    let region = located.map_err(Stop::Ended)?;
+    // A server takes any start row. One outside of the region would give no rows, and no error.
+    if !side.is_in(&region, &start) {
+        debug_assert!(false, "the locator gives regions that have the row");
+        let (table, row) = (progress.table.to_string(), start.escape_ascii().to_string());
+        return Err(Stop::Failed(Error::NoRegion { table, row }, region));
+    }
+    let server = cluster.server_of(&region);
+    // A scan that fits into one call is opened, read and closed at once. If it does not fit after all, it goes on with a scanner.
+    let is_short = progress.counts.opened == 0 && !progress.scan.is_computed && progress.limits.fit_one_call();
+    let request = ScanRequest {
+        region: Some(region.specifier()),
+        scan: Some(progress.scan.message(start, includes_start)),
+        close_scanner: Some(is_short),
+        ..ScanRequest::default()
+    };
+    let until = context.attempt_until();
+    let request = progress.limits.request(request);
+    let answer = server.call::<ScanResponse>("Scan", &request, Bytes::new(), until).await;
+    let answer = answer.map_err(|error| Stop::Failed(error, region.clone()))?;
+    progress.counts.opened += 1;
+    let id = answer.message.scanner_id;
+    let has_ended = is_short || id.is_none();
+    let open = OpenScanner { server, region, id: id.unwrap_or(0), next_call: 0, has_ended };
+    Ok(Some(Arrival { open, answer: Ok(answer) }))
+}
