@@ -84,6 +84,11 @@ fn context() -> CallContext {
     CallContext::within(Duration::from_secs(120)).with_retries(1_000)
 }
 
+/// The bounds of a read: servers that are stopped cost attempts, which are made again.
+fn read_context() -> CallContext {
+    context().with_attempts_of(Duration::from_secs(3))
+}
+
 impl Worker {
     fn key(&mut self) -> Vec<u8> {
         key(self.number, self.random.u64(..ROWS))
@@ -120,7 +125,7 @@ impl Worker {
 
     async fn get(&mut self) -> Result<(), AnyError> {
         let key = self.key();
-        let row = self.table.get(&context(), Get::new(key.clone())).await?;
+        let row = self.table.get(&read_context(), Get::new(key.clone())).await?;
         self.compare(&key, &row)
     }
 
@@ -311,7 +316,7 @@ impl Worker {
         let text = format!("{scan:?}");
         let mut scanner = self.table.scan(scan);
         let mut expected = expected.into_iter();
-        while let Some(row) = scanner.next_row(&context()).await? {
+        while let Some(row) = scanner.next_row(&read_context()).await? {
             let is = state_of(&row)?;
             match expected.next() {
                 Some((key, state)) if key == row.key() && state == is => {}
