@@ -35,7 +35,7 @@ impl CallContext {
         }
     }
 
-    /// The same with so many retries, which this context shares with no other.
+    /// The same with a budget of `retries` retries, which this context shares with no other.
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries_left = Arc::new(AtomicU32::new(retries));

@@ -12,9 +12,11 @@
 //! Every worker has rows of its own, which lie in one range of keys, so that it knows what each read must give. An outcome that is unknown
 //! is settled by a read. The program fails if a read gives anything else than the model.
 
+mod counts;
 mod disturbance;
 mod model;
 mod processes;
+mod scans;
 mod worker;
 
 use std::sync::Arc;
@@ -96,7 +98,7 @@ async fn main() -> Result<(), AnyError> {
     // The workers go on until they have done their operations and the disturbances are over.
     let disturbed = disturbance.await??;
     is_over.store(true, Ordering::Relaxed);
-    let mut sums = worker::Counts::default();
+    let mut sums = counts::Counts::default();
     for worker in workers {
         sums.add(&worker.await??);
     }

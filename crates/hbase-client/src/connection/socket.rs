@@ -20,14 +20,14 @@ use crate::proto::{ConnectionHeader, RequestHeader};
 
 /// The frames that wait for the writer, beside those that it writes.
 const QUEUE_FRAMES: usize = 64;
-/// The writer joins frames up to so many bytes into one write.
+/// The writer joins frames into one write until it has 256 KiB.
 const WRITE_BYTES: usize = 256 << 10;
-/// The reader has room for so many bytes at least.
+/// The reader has room for 64 KiB at least.
 const READ_BYTES: usize = 64 << 10;
-/// A host that is gone acknowledges nothing: after so long its connection ends.
+/// A host that is gone acknowledges nothing: its connection ends after 20 seconds.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(20);
-/// An idle connection is probed after so long, and so often then.
+/// The system probes an idle connection after 20 seconds, and then every 5.
 const PROBE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(5));
 /// The time of requests whose answers nobody needs.
 const POST: Duration = Duration::from_secs(10);

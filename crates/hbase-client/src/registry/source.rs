@@ -11,7 +11,7 @@ use crate::address::{Address, AddressError};
 use crate::connection::Servers;
 use crate::error::Error;
 
-/// So many servers that the client has met are asked besides those that the caller named.
+/// Besides the servers that the caller named, the client asks five at most that it has met.
 const SERVERS_MET_MAX: usize = 5;
 
 /// Where the client asks for the places of `hbase:meta` and of the active master.

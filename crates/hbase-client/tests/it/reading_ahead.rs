@@ -8,7 +8,9 @@ use hbase_client::proto::ScanResponse;
 use hbase_client::{Scan, Scanner};
 use tokio::sync::Notify;
 
-use crate::scripted::{Call, Reply, Scripted, cell, context, region, run};
+use crate::meta_rows::region;
+use crate::replies::{Call, Reply, cell};
+use crate::scripted::{Scripted, context, run};
 
 async fn start(answer: impl Fn(usize, &Call) -> Reply + Send + Sync + 'static) -> Scripted {
     Scripted::start(|_| vec![region("", "", 1)], answer).await
@@ -27,7 +29,7 @@ fn rows(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
     rows.iter().map(|(key, cells)| ((*key).to_owned(), *cells)).collect()
 }
 
-/// A moment in which calls that must not be there would come.
+/// Time for calls that must not come.
 async fn a_moment() {
     tokio::time::sleep(Duration::from_millis(20)).await;
 }

@@ -1,75 +1,12 @@
-//! Exceptions of servers, and what they ask of the client.
+//! An exception of a server.
 
 use std::fmt;
 use std::time::Duration;
 
+use super::reaction::{NOT_APPLIED, REACTIONS, Reaction};
+use super::text::{moved_place, parse_wait, shortened};
 use crate::address::Address;
 use crate::proto::{ExceptionResponse, NameBytesPair};
-
-/// The most bytes of a server's text that an error keeps: a stack trace may be long.
-const TEXT_BYTES_MAX: usize = 2048;
-
-/// What an exception asks of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reaction {
-    /// The region is not there: look it up again.
-    LookUpAgain,
-    /// The server is busy or not ready: wait, then ask the same place.
-    Wait,
-    /// The server stops or is not yet up: connect and look up again.
-    Reconnect,
-    /// The scanner is gone: open one after the last complete row.
-    OpenScannerAgain,
-    /// The exception has no known class, and does not forbid another try.
-    TryAgain,
-    /// Another try fails, too.
-    Final,
-}
-
-/// The classes that decide, without their packages. A class of this list decides before the flag `do_not_retry`: servers set it
-/// on exceptions that another look-up or another scanner cures.
-const REACTIONS: &[(&str, Reaction)] = &[
-    ("NotServingRegionException", Reaction::LookUpAgain),
-    ("RegionMovedException", Reaction::LookUpAgain),
-    ("WrongRegionException", Reaction::LookUpAgain),
-    ("RegionOfflineException", Reaction::LookUpAgain),
-    ("RegionServerStoppedException", Reaction::Reconnect),
-    ("RegionServerAbortedException", Reaction::Reconnect),
-    ("ServerNotRunningYetException", Reaction::Reconnect),
-    ("ServerNotRunningException", Reaction::Reconnect),
-    ("StoppedRpcClientException", Reaction::Reconnect),
-    ("MasterNotRunningException", Reaction::Reconnect),
-    ("NotActiveMasterException", Reaction::Reconnect),
-    ("CallQueueTooBigException", Reaction::Wait),
-    ("CallDroppedException", Reaction::Wait),
-    ("RegionOpeningException", Reaction::Wait),
-    ("RegionTooBusyException", Reaction::Wait),
-    ("PleaseHoldException", Reaction::Wait),
-    ("MasterNotInitializedException", Reaction::Wait),
-    ("RpcThrottlingException", Reaction::Wait),
-    ("UnknownScannerException", Reaction::OpenScannerAgain),
-    ("OutOfOrderScannerNextException", Reaction::OpenScannerAgain),
-    ("ScannerResetException", Reaction::OpenScannerAgain),
-    ("LeaseException", Reaction::OpenScannerAgain),
-    ("NoSuchColumnFamilyException", Reaction::Final),
-    ("TableNotFoundException", Reaction::Final),
-    ("TableNotEnabledException", Reaction::Final),
-    ("TableNotDisabledException", Reaction::Final),
-    ("TableExistsException", Reaction::Final),
-    ("AccessDeniedException", Reaction::Final),
-    ("FailedSanityCheckException", Reaction::Final),
-    ("DoNotRetryIOException", Reaction::Final),
-    ("UnknownRegionException", Reaction::Final),
-];
-
-/// The classes that a server throws before it changes anything, beside those of [`REACTIONS`] that ask for another place or time.
-const NOT_APPLIED: &[&str] = &[
-    "NoSuchColumnFamilyException",
-    "TableNotFoundException",
-    "TableNotEnabledException",
-    "AccessDeniedException",
-    "FailedSanityCheckException",
-];
 
 /// An exception of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,41 +109,6 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
-
-fn shortened(text: &str) -> String {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
-}
-
-/// The place in a text such as `Region moved to: hostname=h port=16020 startCode=1.`.
-fn moved_place(text: &str) -> Option<Address> {
-    let after = |name: &str| {
-        let (_, rest) = text.split_once(name)?;
-        rest.split([' ', ',', '\n', '.']).next().filter(|part| !part.is_empty())
-    };
-    let (_, host) = text.split_once("hostname=")?;
-    let host = host.split([' ', ',', '\n']).next().filter(|host| !host.is_empty())?;
-    Some(Address::new(host, after("port=")?.parse().ok()?))
-}
-
-/// A time such as `1mins, 2sec, 10ms` or `2sec, 10ms`; its parts may be missing.
-fn parse_wait(text: &str) -> Option<Duration> {
-    let mut sum = Duration::ZERO;
-    for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
-        let digits = part.find(|c: char| !c.is_ascii_digit())?;
-        let number: u64 = part[..digits].parse().ok()?;
-        sum += match &part[digits..] {
-            "ms" | "ms." => Duration::from_millis(number.min(600_000)),
-            "sec" | "secs" => Duration::from_secs(number.min(600)),
-            "mins" | "min" => Duration::from_secs(number.min(10) * 60),
-            _ => return None,
-        };
-    }
-    Some(sum)
-}
 
 #[cfg(test)]
 mod tests {

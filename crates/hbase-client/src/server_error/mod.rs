@@ -1,0 +1,8 @@
+//! Exceptions of servers, and what they ask of the client.
+
+mod exception;
+mod reaction;
+mod text;
+
+pub use exception::ServerError;
+pub use reaction::Reaction;
