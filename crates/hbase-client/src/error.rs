@@ -85,19 +85,21 @@ pub enum Error {
     #[error(transparent)]
     Address(#[from] AddressError),
     /// A name is no table's name.
-    #[error("\"{name}\" is no name of a table")]
+    #[error("\"{name}\" is no name of a table: a name has letters, digits, '_', '-' and '.', after NAMESPACE: perhaps")]
     TableName {
         /// The name.
         name: String,
     },
     /// There is no such table: `hbase:meta` has no row of it.
-    #[error("there is no table {table}")]
+    #[error(
+        "there is no table {table}; names are case-sensitive, and begin with NAMESPACE: if it is not the default one"
+    )]
     TableNotFound {
         /// The table.
         table: String,
     },
     /// The table is disabled.
-    #[error("the table {table} is not enabled")]
+    #[error("the table {table} is not enabled; Admin::enable_table enables it")]
     TableNotEnabled {
         /// The table.
         table: String,

@@ -7,6 +7,7 @@ mod disturbances;
 mod hostile;
 mod look_ups;
 mod meta_rows;
+mod mistakes;
 mod model;
 mod reading_ahead;
 mod replies;
