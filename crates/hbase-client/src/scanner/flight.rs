@@ -4,8 +4,9 @@ use bytes::Bytes;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::arrival::Arrival;
 use super::open_scanner::OpenScanner;
-use crate::connection::Answer;
+use super::opening::Opening;
 use crate::error::Error;
 use crate::proto::{ScanRequest, ScanResponse};
 use crate::region::Region;
@@ -21,17 +22,17 @@ pub(super) struct Flight {
     task: JoinHandle<Arrival>,
 }
 
-/// A scanner that has been asked, and its answer.
-pub(super) struct Arrival {
-    pub(super) open: OpenScanner,
-    pub(super) answer: Result<Answer<ScanResponse>, Error>,
-}
-
 impl Flight {
     /// Sends a request for rows.
     pub(super) fn send(open: OpenScanner, request: ScanRequest, until: Instant) -> Self {
         let region = open.region.clone();
         Self { region, until, task: tokio::spawn(call(open, request, until)) }
+    }
+
+    /// Opens a scanner.
+    pub(super) fn open(opening: Opening, until: Instant) -> Self {
+        let region = opening.region().clone();
+        Self { region, until, task: tokio::spawn(opening.call(until)) }
     }
 
     /// The region that is asked.
@@ -62,5 +63,5 @@ async fn call(mut open: OpenScanner, request: ScanRequest, until: Instant) -> Ar
         open.next_call += 1;
         open.note_end(&answer.message);
     }
-    Arrival { open, answer }
+    Arrival { open, opens: false, answer }
 }

@@ -1,5 +1,6 @@
 //! Scans over regions.
 
+mod arrival;
 mod assembler;
 mod counts;
 mod flight;

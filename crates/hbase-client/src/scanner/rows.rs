@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::arrival::Arrival;
 use super::counts::ScanCounts;
-use super::flight::{Arrival, Flight};
+use super::flight::Flight;
 use super::open_scanner::OpenScanner;
 use super::opening;
 use super::progress::Progress;
@@ -27,7 +28,7 @@ use crate::table_name::TableName;
 /// Each row is given once, and none is left out, while regions split, merge and move, leases expire and servers die: after a failure
 /// the scan goes on after the last complete row. It is no snapshot: a row is read as it is when a server comes to it.
 ///
-/// While the caller works on the rows of one answer, the region is asked for the next ones: the scanner holds one answer more than the
+/// While the caller works on the rows of one answer, the next call is under way: the scanner holds one answer more than the
 /// caller has taken, and a scan that is not read to its end has made one call too many, unless it has a [limit](Scan::limit).
 ///
 /// If a future of a call is dropped, no rows are lost: the next call goes on. If the scanner is dropped, the server is told to close its
@@ -124,20 +125,30 @@ impl Scanner {
         self.progress.counts
     }
 
-    /// Asks the region for the rows after those that the caller is given, if it has more.
+    /// Asks for the rows after those that the caller is given: their region, or the one after it if the client knows its place.
     fn read_ahead(&mut self, context: &CallContext) {
-        if let Some(open) = self.open.take() {
-            let request = self.progress.limits.request(open.request());
-            self.progress.counts.ahead += 1;
-            self.flight = Some(Flight::send(open, request, context.attempt_ahead_until()));
+        if self.progress.is_done {
+            return;
         }
+        let until = context.attempt_ahead_until();
+        self.flight = match self.open.take() {
+            Some(open) => {
+                let request = self.progress.limits.request(open.request());
+                Some(Flight::send(open, request, until))
+            }
+            None => opening::next(&self.cluster, &self.progress).map(|opening| Flight::open(opening, until)),
+        };
+        self.progress.counts.ahead += u64::from(self.flight.is_some());
     }
 
     /// The rows of one answer. If this is cancelled while the call is under way, the next step gets the answer.
     async fn step(&mut self, context: &CallContext) -> Result<Vec<Row>, Stop> {
-        let Some(Arrival { mut open, answer }) = self.next_arrival(context).await? else { return Ok(Vec::new()) };
+        let Some(Arrival { mut open, opens, answer }) = self.next_arrival(context).await? else {
+            return Ok(Vec::new());
+        };
         match answer {
             Ok(answer) => {
+                self.progress.counts.opened += u64::from(opens);
                 let (rows, open) = self.progress.take(open, answer).map_err(Stop::Ended)?;
                 self.open = open;
                 Ok(rows)

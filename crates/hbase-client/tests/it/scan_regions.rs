@@ -70,3 +70,35 @@ fn rows_out_of_order_are_an_error() {
         });
     }
 }
+
+/// While the caller works on the last rows of a region, the one after it is asked, unless its place is not known or the scan ends there.
+#[test]
+fn the_region_after_the_last_rows_is_asked_ahead() {
+    for (knows_regions, stop, calls_ahead) in [(true, "", 1), (false, "", 0), (true, "m", 0), (true, "n", 1)] {
+        run(async move {
+            let answer = |number, call: &Call| {
+                let (request, _) = call.opening().unwrap();
+                let is_first = request.region.unwrap().value == region_name("", 1);
+                match (is_first, number) {
+                    (true, _) => Reply::rows(&["a", "b"], false, true),
+                    // The first try of the second region.
+                    (false, 1) => Reply::exception("NotServingRegionException", false),
+                    (false, _) => Reply::rows(&["m"], false, true),
+                }
+            };
+            let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
+            let table = server.table();
+            if knows_regions {
+                table.regions(&context()).await.unwrap();
+            }
+            let mut scanner = table.scan(Scan::range(&b""[..]..stop.as_bytes()));
+            assert_eq!(scanner.next_rows(&context()).await.unwrap().len(), 2);
+            server.until(|calls| calls.len() > calls_ahead).await;
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            assert_eq!((server.calls().len(), scanner.counts().ahead), (1 + calls_ahead, calls_ahead as u64));
+            let is_left = stop != "m";
+            assert_eq!(all(&mut scanner).await, ["m"][..usize::from(is_left)]);
+            assert_eq!(scanner.counts().opened, 1 + u64::from(is_left));
+        });
+    }
+}
