@@ -161,6 +161,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same with the table that the call was for.
+    pub(crate) fn of_table(mut self, table: &impl ToString) -> Self {
+        if let Self::Server(error) = &mut self {
+            error.table = Some(table.to_string());
+        }
+        self
+    }
+
     /// Whether a change whose call failed so may have been made nevertheless.
     pub fn may_be_applied(&self) -> bool {
         match self {

@@ -109,7 +109,8 @@ impl Registry {
                 }
             }
         }
-        if !is_reached {
+        // Who has met servers of the cluster has the right ports.
+        if !is_reached && servers.region_servers().is_empty() {
             reasons.push(self.advice().to_owned());
         }
         let reason = reasons.join("; ");

@@ -157,7 +157,7 @@ impl Scanner {
                 let region = open.region.clone();
                 open.note_failure(&error);
                 self.open = Some(open).filter(|open| !open.has_ended);
-                Err(Stop::Failed(error, region))
+                Err(Stop::Failed(error.of_table(&self.progress.table), region))
             }
         }
     }

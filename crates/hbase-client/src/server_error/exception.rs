@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::advice::advice;
 use super::reaction::{NOT_APPLIED, REACTIONS, Reaction};
 use super::text::{moved_place, parse_wait, shortened};
 use crate::address::Address;
@@ -16,6 +17,8 @@ pub struct ServerError {
     pub server: Address,
     /// The method that was called.
     pub method: &'static str,
+    /// The table that was asked; `None` for calls of the master, which name it in their texts.
+    pub table: Option<String>,
     /// The Java class of the exception.
     pub class: String,
     /// The first lines of the server's text, with a part of its stack.
@@ -38,6 +41,7 @@ impl ServerError {
         Self {
             server: server.clone(),
             method,
+            table: None,
             class: exception.exception_class_name.unwrap_or_default(),
             text: shortened(exception.stack_trace.as_deref().unwrap_or_default()),
             do_not_retry: exception.do_not_retry == Some(true),
@@ -52,6 +56,7 @@ impl ServerError {
         let mut error = Self {
             server: server.clone(),
             method,
+            table: None,
             class: exception.name.clone(),
             text: shortened(&text),
             do_not_retry: false,
@@ -104,7 +109,17 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.text.lines().next().unwrap_or_default();
         let line = line.strip_prefix(self.class.as_str()).map_or(line, |rest| rest.trim_start_matches([':', ' ']));
-        write!(f, "{} of {} failed: {}: {line}", self.method, self.server, self.short_class())
+        // The whole descriptor of a table follows the name of a missing family.
+        let line = line.split_once(", {").map_or(line, |(before, _)| before);
+        write!(f, "{} ", self.method)?;
+        if let Some(table) = &self.table {
+            write!(f, "of the table {table} ")?;
+        }
+        write!(f, "at {} failed: {}: {line}", self.server, self.short_class())?;
+        match advice(self.short_class(), line) {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -148,6 +163,25 @@ mod tests {
         let error = ServerError::of_action(&Address::new("rs1", 16020), "Multi", &pair);
         assert_eq!(error.moved_to, Some(Address::new("rs2.example", 16021)));
         assert_eq!(error.reaction(), Reaction::LookUpAgain);
+    }
+
+    #[test]
+    fn a_text_says_what_where_and_what_to_do() {
+        let mut error = error("regionserver.NoSuchColumnFamilyException", true);
+        error.text = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family g does not exist in region \
+                      t,,1. in table 't', {NAME => 'f'}\n\tat java"
+            .into();
+        error.table = Some("t".into());
+        assert_eq!(
+            error.to_string(),
+            "Get of the table t at rs1:16020 failed: NoSuchColumnFamilyException: Column family g does not exist in region t,,1. \
+             in table 't'; Admin::descriptor lists the families of the table"
+        );
+        error.class = "org.apache.hadoop.hbase.DoNotRetryIOException".into();
+        error.text = "Cell[..] with size 20971549 exceeds limit of 10485760 bytes".into();
+        error.table = None;
+        assert!(error.to_string().starts_with("Get at rs1:16020 failed: DoNotRetryIOException: Cell"));
+        assert!(error.to_string().contains("10485760 bytes; divide the value"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Exceptions of servers, and what they ask of the client.
 
+mod advice;
 mod exception;
 mod reaction;
 mod text;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fake_hbase::Cluster;
-use hbase_client::{CallContext, Client, Error, Get, Put, Registry};
+use hbase_client::{CallContext, Client, Error, Get, Put, Registry, Scan};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
@@ -75,10 +75,16 @@ fn a_table_or_a_family_that_is_not_there_is_named() {
             table.get(&context(), Get::new("a").column("g", "q")).await.unwrap_err(),
             table.mutate(&context(), put.clone()).await.into_result().unwrap_err(),
             table.multi(&context(), vec![put.into()]).await.remove(0).into_result().unwrap_err(),
+            table.scan(Scan::all().column("g", "q")).next_rows(&context()).await.unwrap_err(),
         ];
         for error in errors {
             let text = error.to_string();
-            assert!(text.contains("NoSuchColumnFamilyException") && error.server().is_some(), "{text}");
+            assert!(
+                text.contains("of the table t at")
+                    && text.ends_with("Admin::descriptor lists the families of the table"),
+                "{text}"
+            );
+            assert!(error.server().is_some());
         }
     });
 }
