@@ -24,7 +24,7 @@ impl Chance {
         (self.next() % (end.max(1) as u64)) as usize
     }
 
-    /// Whether one of so many times has come; never of 0.
+    /// True once in `times` calls on average; never if that is 0.
     pub(crate) fn one_in(&self, times: u32) -> bool {
         times > 0 && self.next().is_multiple_of(u64::from(times))
     }

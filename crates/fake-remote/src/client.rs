@@ -49,7 +49,7 @@ pub(crate) struct Client {
     pub(crate) atomic: AtomicScope,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) chance: Chance,
-    /// One in so many commits without an answer is given up; 0 is none.
+    /// Of the commits without an answer, the client gives up one in `unknown`; 0 is none.
     pub(crate) unknown: u32,
     pub(crate) latency: Duration,
     /// Most rows of an answer to a scan.

@@ -84,9 +84,9 @@ struct State {
 pub(crate) struct Cluster {
     state: Mutex<State>,
     chance: Chance,
-    /// One in so many calls finds that regions changed before it.
+    /// One call in `changes` finds that regions changed before it; 0 is none.
     changes: u32,
-    /// One in so many calls gets no answer.
+    /// One call in `failures` gets no answer; 0 is none.
     failures: u32,
 }
 

@@ -23,11 +23,11 @@ use crate::transaction::{RemoteBatch, RemoteTransaction};
 pub struct Faults {
     /// Repeats the same faults.
     pub seed: u64,
-    /// One in so many calls finds that regions were split, merged or moved; 0 is none.
+    /// One call in `changes` finds that regions were split, merged or moved; 0 is none.
     pub changes: u32,
-    /// One in so many calls gets no answer; 0 is none.
+    /// One call in `failures` gets no answer; 0 is none.
     pub failures: u32,
-    /// After one in so many commits without an answer the client gives up, and nobody knows what became of it; 0 is none.
+    /// Of the commits without an answer, the client gives up one in `unknown`, and nobody knows what became of it; 0 is none.
     pub unknown: u32,
     /// How long a call takes.
     pub latency: Duration,

@@ -80,7 +80,7 @@ impl Cluster {
             let answer = server.call::<A>(method, &message, cells, until).await;
             let failure = match answer.and_then(|answer| read(&server, answer)) {
                 Ok(value) => return Outcome::Done(value),
-                Err(error) => error,
+                Err(error) => error.of_table(table),
             };
             if !attempts.may_follow(&failure, &region) {
                 return attempts.end(failure);

@@ -35,7 +35,7 @@ impl CallContext {
         }
     }
 
-    /// The same with so many retries, which this context shares with no other.
+    /// The same with a budget of `retries` retries, which this context shares with no other.
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries_left = Arc::new(AtomicU32::new(retries));
@@ -63,6 +63,11 @@ impl CallContext {
     pub(crate) fn attempt_until(&self) -> Instant {
         // A time that the clock can't add is beyond any deadline.
         Instant::now().checked_add(self.attempt).map_or(self.deadline, |until| until.min(self.deadline))
+    }
+
+    /// When an attempt must end that begins now and for whose answer a later call waits, which has a deadline of its own.
+    pub(crate) fn attempt_ahead_until(&self) -> Instant {
+        Instant::now().checked_add(self.attempt).unwrap_or(self.deadline)
     }
 
     /// When the calls must end.

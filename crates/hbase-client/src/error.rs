@@ -85,19 +85,21 @@ pub enum Error {
     #[error(transparent)]
     Address(#[from] AddressError),
     /// A name is no table's name.
-    #[error("\"{name}\" is no name of a table")]
+    #[error("\"{name}\" is no name of a table: a name has letters, digits, '_', '-' and '.', after NAMESPACE: perhaps")]
     TableName {
         /// The name.
         name: String,
     },
     /// There is no such table: `hbase:meta` has no row of it.
-    #[error("there is no table {table}")]
+    #[error(
+        "there is no table {table}; names are case-sensitive, and begin with NAMESPACE: if it is not the default one"
+    )]
     TableNotFound {
         /// The table.
         table: String,
     },
     /// The table is disabled.
-    #[error("the table {table} is not enabled")]
+    #[error("the table {table} is not enabled; Admin::enable_table enables it")]
     TableNotEnabled {
         /// The table.
         table: String,
@@ -159,6 +161,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same with the table that the call was for.
+    pub(crate) fn of_table(mut self, table: &impl ToString) -> Self {
+        if let Self::Server(error) = &mut self {
+            error.table = Some(table.to_string());
+        }
+        self
+    }
+
     /// Whether a change whose call failed so may have been made nevertheless.
     pub fn may_be_applied(&self) -> bool {
         match self {

@@ -21,6 +21,8 @@ mod connection;
 mod context;
 mod error;
 pub mod frame;
+#[cfg(test)]
+mod hostile;
 mod locator;
 mod outcome;
 pub mod proto;

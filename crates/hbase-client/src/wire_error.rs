@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum WireError {
     /// A frame is longer than the reader takes.
-    #[error("a frame of {frame_bytes} bytes is longer than the limit of {frame_bytes_max}")]
+    #[error("a frame of {frame_bytes} bytes is longer than the limit of {frame_bytes_max}{}", other_protocol(*frame_bytes))]
     FrameTooLarge {
         /// The length that the frame says.
         frame_bytes: u64,
@@ -71,4 +71,31 @@ pub enum WireError {
         /// The number of bytes.
         cell_bytes: usize,
     },
+}
+
+/// What stands there instead of a length if the server speaks another protocol.
+fn other_protocol(frame_bytes: u64) -> &'static str {
+    match u32::try_from(frame_bytes).map(u32::to_be_bytes) {
+        Ok([b'H', b'T', b'T', b'P']) => {
+            ": the server speaks HTTP, so this is the port of a web page, not that of calls"
+        }
+        Ok([0x15, 3, ..]) => ": the server speaks TLS, which this client does not",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_protocols_are_named() {
+        let text = |first: &[u8; 4]| {
+            let frame_bytes = u64::from(u32::from_be_bytes(*first));
+            WireError::FrameTooLarge { frame_bytes, frame_bytes_max: 1 << 28 }.to_string()
+        };
+        assert!(text(b"HTTP").ends_with("the port of a web page, not that of calls"));
+        assert!(text(b"\x15\x03\x03\0").contains("TLS"));
+        assert!(text(b"\x7f\xff\xff\xff").ends_with("268435456"));
+    }
 }

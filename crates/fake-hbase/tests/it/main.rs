@@ -8,6 +8,7 @@ mod filters;
 mod masters;
 mod multis;
 mod regions;
+mod scan_limits;
 mod scans;
 mod schedules;
 mod wire;

@@ -1,4 +1,4 @@
-//! Moves, splits and merges of regions, and servers that die.
+//! Moves, splits and merges of regions, and faults of processes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hbase_client::{Admin, CallContext, Client, Place, Region, Table};
 
+use crate::processes::{ProcessCounts, ProcessFault, Processes};
 use crate::{AnyError, Options, model};
 
 #[derive(Default)]
@@ -14,11 +15,28 @@ struct Done {
     moves: u64,
     splits: u64,
     merges: u64,
-    kills: u64,
     refused: u64,
 }
 
-/// Disturbs until there were enough moves and kills; what was done.
+/// The faults of processes that are to come, in a random order.
+fn process_faults(options: &Options, random: &mut fastrand::Rng) -> Vec<ProcessFault> {
+    if options.cluster.is_none() {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for (fault, count) in [
+        (ProcessFault::Kill, options.kills),
+        (ProcessFault::Pause, options.pauses),
+        (ProcessFault::PauseThenKill, options.pauses / 4),
+        (ProcessFault::MasterDeath, options.master_deaths),
+    ] {
+        faults.extend((0..count).map(|_| fault));
+    }
+    random.shuffle(&mut faults);
+    faults
+}
+
+/// Disturbs until there were enough moves and all faults of processes; what was done.
 pub(crate) async fn disturb(
     client: Client,
     table: Table,
@@ -27,19 +45,22 @@ pub(crate) async fn disturb(
 ) -> Result<String, AnyError> {
     let admin = client.admin();
     let mut random = fastrand::Rng::with_seed(options.seed);
-    let mut done = Done::default();
-    let kills = if options.cluster.is_some() { options.kills } else { 0 };
+    let (mut done, mut counts) = (Done::default(), ProcessCounts::default());
+    let processes = Processes { command: options.cluster.clone().unwrap_or_default() };
+    let mut faults = process_faults(&options, &mut random);
+    let faults_all = faults.len() as u64;
     // The last disturbance leaves time for what it breaks.
-    while (done.moves < options.moves || done.kills < kills) && !is_over.load(Ordering::Relaxed) {
+    while (done.moves < options.moves || !faults.is_empty()) && !is_over.load(Ordering::Relaxed) {
         tokio::time::sleep(Duration::from_millis(random.u64(300..1_500))).await;
         let context = CallContext::within(Duration::from_secs(60));
         let Ok(regions) = table.regions(&context).await else { continue };
-        // Kills are spread over the moves.
-        let kill_is_due = done.kills < kills && done.moves * kills >= done.kills * options.moves;
-        if kill_is_due && let Some(cluster) = &options.cluster {
-            kill(cluster, &mut random).await?;
-            done.kills += 1;
-            println!("killed a server: {} of {kills}, {} moves", done.kills, done.moves);
+        // Faults of processes are spread over the moves.
+        let faults_done = faults_all - faults.len() as u64;
+        if done.moves * faults_all >= faults_done * options.moves
+            && let Some(fault) = faults.pop()
+        {
+            println!("{fault:?} after {} moves, {} are left", done.moves, faults.len());
+            processes.disturb(fault, &mut random, &mut counts).await?;
             continue;
         }
         let result = match random.u8(0..10) {
@@ -52,8 +73,12 @@ pub(crate) async fn disturb(
         done.refused += u64::from(result.is_err());
     }
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let Done { moves, splits, merges, kills, refused } = done;
-    Ok(format!("{moves} moves, {splits} splits, {merges} merges, {kills} kills; {refused} disturbances were refused"))
+    let Done { moves, splits, merges, refused } = done;
+    let ProcessCounts { kills, pauses, master_deaths } = counts;
+    Ok(format!(
+        "{moves} moves, {splits} splits, {merges} merges, {kills} kills, {pauses} pauses, {master_deaths} deaths of the master; \
+         {refused} disturbances were refused"
+    ))
 }
 
 async fn move_one(
@@ -108,22 +133,4 @@ async fn merge(
     let procedure = admin.merge_regions(context, &regions[at..at + 2]).await?;
     admin.wait(context, procedure).await?;
     Ok(true)
-}
-
-/// Kills one of the servers `rs1` and `rs2`, and starts it again.
-async fn kill(cluster: &str, random: &mut fastrand::Rng) -> Result<(), AnyError> {
-    let server = if random.bool() { "rs1" } else { "rs2" };
-    run(cluster, &["kill", server]).await?;
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    run(cluster, &["rs", server]).await?;
-    // The other one must not be killed before the regions are in service again.
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    Ok(())
-}
-
-async fn run(cluster: &str, arguments: &[&str]) -> Result<(), AnyError> {
-    let mut command = std::process::Command::new(cluster);
-    command.args(arguments);
-    let status = tokio::task::spawn_blocking(move || command.status()).await??;
-    if status.success() { Ok(()) } else { Err(format!("{cluster} {arguments:?}: {status}").into()) }
 }

@@ -1,15 +1,22 @@
-//! Random operations against a model in memory, on a real cluster, while regions split, merge and move, and region servers die.
+//! Random operations against a model in memory, on a real cluster, while regions split, merge and move, and servers die or stop.
 //!
 //! ```text
-//! chaos HOST:PORT [--operations 10000] [--workers 8] [--moves 50] [--kills 10] [--seed 1] [--cluster COMMAND]
+//! chaos HOST:PORT [--operations 10000] [--workers 8] [--moves 50] [--kills 10] [--pauses 8] [--master-deaths 2] [--seed 1]
+//!       [--cluster COMMAND]
 //! ```
 //!
-//! The address is that of the master. COMMAND is asked to `kill rsN` and to start `rs rsN` again, for `rs1` and `rs2`; without it no server
-//! dies. Every worker has rows of its own, which lie in one range of keys, so that it knows what each read must give. An outcome that is
-//! unknown is settled by a read. The program fails if a read gives anything else than the model.
+//! The address is that of the master. Without COMMAND no process is disturbed. It is asked for `kill NAME`, to start `rs NAME` or `master`
+//! again, and for `status`, whose lines begin with NAME and the process id; the names are `rs1`, `rs2` and `master`. One pause in four
+//! ends with the death of the server.
+//!
+//! Every worker has rows of its own, which lie in one range of keys, so that it knows what each read must give. An outcome that is unknown
+//! is settled by a read. The program fails if a read gives anything else than the model.
 
+mod counts;
 mod disturbance;
 mod model;
+mod processes;
+mod scans;
 mod worker;
 
 use std::sync::Arc;
@@ -28,6 +35,8 @@ pub(crate) struct Options {
     pub(crate) workers: u64,
     pub(crate) moves: u64,
     pub(crate) kills: u64,
+    pub(crate) pauses: u64,
+    pub(crate) master_deaths: u64,
     pub(crate) seed: u64,
     pub(crate) cluster: Option<String>,
 }
@@ -35,7 +44,17 @@ pub(crate) struct Options {
 fn options() -> Result<Options, AnyError> {
     let mut arguments = std::env::args().skip(1);
     let master = arguments.next().ok_or("chaos HOST:PORT ..")?;
-    let mut options = Options { master, operations: 10_000, workers: 8, moves: 50, kills: 10, seed: 1, cluster: None };
+    let mut options = Options {
+        master,
+        operations: 10_000,
+        workers: 8,
+        moves: 50,
+        kills: 10,
+        pauses: 8,
+        master_deaths: 2,
+        seed: 1,
+        cluster: None,
+    };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
@@ -43,6 +62,8 @@ fn options() -> Result<Options, AnyError> {
             "--workers" => options.workers = value.parse()?,
             "--moves" => options.moves = value.parse()?,
             "--kills" => options.kills = value.parse()?,
+            "--pauses" => options.pauses = value.parse()?,
+            "--master-deaths" => options.master_deaths = value.parse()?,
             "--seed" => options.seed = value.parse()?,
             "--cluster" => options.cluster = Some(value),
             _ => return Err(format!("{name} is no option").into()),
@@ -77,7 +98,7 @@ async fn main() -> Result<(), AnyError> {
     // The workers go on until they have done their operations and the disturbances are over.
     let disturbed = disturbance.await??;
     is_over.store(true, Ordering::Relaxed);
-    let mut sums = worker::Counts::default();
+    let mut sums = counts::Counts::default();
     for worker in workers {
         sums.add(&worker.await??);
     }

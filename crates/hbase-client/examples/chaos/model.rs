@@ -9,10 +9,10 @@ use crate::AnyError;
 pub(crate) const FAMILY: &[u8] = b"f";
 pub(crate) const VALUE: &[u8] = b"v";
 pub(crate) const COUNTER: &[u8] = b"c";
-/// A row has so many long values besides, so that scans get it in pieces.
+/// A row has four long values besides, so that scans get it in pieces.
 const LONG_VALUES: u64 = 4;
 const LONG_BYTES: usize = 300;
-/// A worker has so many row keys.
+/// A worker has 400 row keys.
 pub(crate) const ROWS: u64 = 400;
 
 /// The beginning of a worker's row keys.

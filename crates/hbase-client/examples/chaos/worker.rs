@@ -1,56 +1,23 @@
 //! Random operations on the rows of one worker.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hbase_client::{
-    Action, CallContext, Comparator, Condition, Delete, Filter, Get, Increment, Mutation, Outcome, Row, RowRange, Scan,
-    Table,
-};
+use hbase_client::{Action, CallContext, Condition, Delete, Get, Increment, Mutation, Outcome, Row, Scan, Table};
 
+use crate::counts::Counts;
 use crate::model::{COUNTER, FAMILY, Model, ROWS, State, VALUE, key, prefix, put, state_of};
 use crate::{AnyError, Options};
 
-/// What happened.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
-    operations: u64,
-    rows_scanned: u64,
-    refused: u64,
-    unknown: u64,
-    scanners_reopened: u64,
-}
-
-impl Counts {
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.operations += other.operations;
-        self.rows_scanned += other.rows_scanned;
-        self.refused += other.refused;
-        self.unknown += other.unknown;
-        self.scanners_reopened += other.scanners_reopened;
-    }
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { operations, rows_scanned, refused, unknown, scanners_reopened } = self;
-        write!(
-            f,
-            "{operations} operations, {rows_scanned} rows scanned, {refused} writes refused, {unknown} unknown, "
-        )?;
-        write!(f, "{scanners_reopened} failures that scans survived")
-    }
-}
-
-struct Worker {
-    table: Table,
-    number: u64,
-    random: fastrand::Rng,
-    model: Model,
-    next_value: u64,
-    counts: Counts,
+/// A worker, its rows and what it knows of them.
+pub(crate) struct Worker {
+    pub(crate) table: Table,
+    pub(crate) number: u64,
+    pub(crate) random: fastrand::Rng,
+    pub(crate) model: Model,
+    pub(crate) next_value: u64,
+    pub(crate) counts: Counts,
 }
 
 /// Works until the operations are done and the disturbances are over.
@@ -84,8 +51,13 @@ fn context() -> CallContext {
     CallContext::within(Duration::from_secs(120)).with_retries(1_000)
 }
 
+/// The bounds of a read: servers that are stopped cost attempts, which are made again.
+pub(crate) fn read_context() -> CallContext {
+    context().with_attempts_of(Duration::from_secs(3))
+}
+
 impl Worker {
-    fn key(&mut self) -> Vec<u8> {
+    pub(crate) fn key(&mut self) -> Vec<u8> {
         key(self.number, self.random.u64(..ROWS))
     }
 
@@ -120,7 +92,7 @@ impl Worker {
 
     async fn get(&mut self) -> Result<(), AnyError> {
         let key = self.key();
-        let row = self.table.get(&context(), Get::new(key.clone())).await?;
+        let row = self.table.get(&read_context(), Get::new(key.clone())).await?;
         self.compare(&key, &row)
     }
 
@@ -245,90 +217,6 @@ impl Worker {
                 }
             }
         }
-        Ok(())
-    }
-
-    async fn some_scan(&mut self) -> Result<(), AnyError> {
-        let (mut from, mut to) = (self.key(), self.key());
-        if self.random.u8(0..3) == 0 {
-            (from, to) = (prefix(self.number), prefix(self.number + 1));
-        }
-        if from > to {
-            std::mem::swap(&mut from, &mut to);
-        }
-        let mut scan =
-            if self.random.bool() { Scan::range(&from[..]..&to[..]) } else { Scan::range(&from[..]..=&to[..]) };
-        let includes_end = scan == Scan::range(&from[..]..=&to[..]);
-        let in_range = move |key: &[u8]| key >= &from[..] && (key < &to[..] || includes_end && key == &to[..]);
-        if self.random.bool() {
-            scan = scan.reversed();
-        }
-        // Small answers, so that rows come in pieces, and scanners live long.
-        if self.random.bool() {
-            scan = scan.bytes_per_call(self.random.u64(500..20_000)).rows_per_call(self.random.u32(1..50));
-        }
-        let limit = (self.random.u8(0..3) == 0).then(|| self.random.u64(1..100));
-        if let Some(limit) = limit {
-            scan = scan.limit(limit);
-        }
-        match self.random.u8(0..4) {
-            0 => {
-                let (low, high) = (self.key(), self.key());
-                let end = prefix(self.number + 1);
-                let ranges = [RowRange::new(..&low[..]), RowRange::new(&high[..]..=&end[..])];
-                let filter = move |key: &[u8], _: State| in_range(key) && (key < &low[..] || key >= &high[..]);
-                self.scan(scan.filter(Filter::row_ranges(ranges)), filter, limit).await
-            }
-            1 => {
-                let value = self.random.u64(..self.next_value + 1);
-                let comparator = Comparator::bytes(value.to_be_bytes().to_vec());
-                let compare = hbase_client::proto::CompareType::GreaterOrEqual;
-                let filter = Filter::column_value(FAMILY, VALUE, compare, comparator, false);
-                let holds = move |key: &[u8], state: State| in_range(key) && state.value.is_some_and(|is| is >= value);
-                self.scan(scan.filter(filter), holds, limit).await
-            }
-            _ => self.scan(scan, move |key, _| in_range(key), limit).await,
-        }
-    }
-
-    /// Scans, and compares with the rows of the model.
-    async fn scan(
-        &mut self,
-        scan: Scan,
-        holds: impl Fn(&[u8], State) -> bool,
-        limit: Option<u64>,
-    ) -> Result<(), AnyError> {
-        let mut expected: Vec<(Vec<u8>, State)> = self
-            .model
-            .iter()
-            .filter(|(key, state)| holds(key, **state))
-            .map(|(key, state)| (key.clone(), *state))
-            .collect();
-        if scan.is_backward() {
-            expected.reverse();
-        }
-        expected.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
-        let text = format!("{scan:?}");
-        let mut scanner = self.table.scan(scan);
-        let mut expected = expected.into_iter();
-        while let Some(row) = scanner.next_row(&context()).await? {
-            let is = state_of(&row)?;
-            match expected.next() {
-                Some((key, state)) if key == row.key() && state == is => {}
-                other => {
-                    let got = row.key().escape_ascii();
-                    return Err(format!("a scan got {got} {is:?}, expected {other:?}: {text}").into());
-                }
-            }
-            if self.random.u16(0..500) == 0 {
-                tokio::time::sleep(Duration::from_millis(self.random.u64(0..3_000))).await;
-            }
-        }
-        if let Some((key, _)) = expected.next() {
-            return Err(format!("a scan left out {}: {text}", key.escape_ascii()).into());
-        }
-        self.counts.rows_scanned += scanner.counts().rows;
-        self.counts.scanners_reopened += scanner.counts().failures;
         Ok(())
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hbase_client::{CallContext, Client, Error, Family, Get, Put, Region, Registry, Scan, Table, TableDescriptor};
+use hbase_client::{
+    CallContext, Client, Error, Family, Get, Put, Region, Registry, Scan, ScanCounts, Table, TableDescriptor,
+};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -70,17 +72,19 @@ async fn main() -> Result<(), AnyError> {
     let regions = table.regions(&context()).await?;
     for side_by_side in [1, 2, 8] {
         let begun = Instant::now();
-        let mut sum = 0;
+        let (mut sum, mut calls, mut ahead) = (0, 0, 0);
         for some in regions.chunks(side_by_side) {
             let scans: Vec<_> = some.iter().map(|region| tokio::spawn(scan(table.clone(), region.clone()))).collect();
             for scan in scans {
-                sum += scan.await??;
+                let (rows, counts) = scan.await??;
+                (sum, calls, ahead) = (sum + rows, calls + counts.calls, ahead + counts.ahead);
             }
         }
         if sum != rows {
             return Err(format!("{sum} rows were read").into());
         }
         report(&format!("scan, {side_by_side} regions side by side"), sum, begun);
+        println!("{:<34} {calls:>9} calls, {ahead} of them while the caller worked", "");
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("memory is not known"));
@@ -111,13 +115,13 @@ async fn read(table: Table, rows: u64, number: u64, until: Instant, done: Arc<At
     Ok(())
 }
 
-async fn scan(table: Table, region: Region) -> Result<u64, AnyError> {
+async fn scan(table: Table, region: Region) -> Result<(u64, ScanCounts), AnyError> {
     let mut scanner = table.scan(Scan::range(&region.start()[..]..&region.end()[..]));
     let (context, mut rows) = (context(), 0);
     loop {
         let some = scanner.next_rows(&context).await?;
         if some.is_empty() {
-            return Ok(rows);
+            return Ok((rows, scanner.counts()));
         }
         rows += some.iter().filter(|row| row.value(b"f", b"4").is_some()).count() as u64;
     }

@@ -20,14 +20,14 @@ use crate::proto::{ConnectionHeader, RequestHeader};
 
 /// The frames that wait for the writer, beside those that it writes.
 const QUEUE_FRAMES: usize = 64;
-/// The writer joins frames up to so many bytes into one write.
+/// The writer joins frames into one write until it has 256 KiB.
 const WRITE_BYTES: usize = 256 << 10;
-/// The reader has room for so many bytes at least.
+/// The reader has room for 64 KiB at least.
 const READ_BYTES: usize = 64 << 10;
-/// A host that is gone acknowledges nothing: after so long its connection ends.
+/// A host that is gone acknowledges nothing: its connection ends after 20 seconds.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(20);
-/// An idle connection is probed after so long, and so often then.
+/// The system probes an idle connection after 20 seconds, and then every 5.
 const PROBE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(5));
 /// The time of requests whose answers nobody needs.
 const POST: Duration = Duration::from_secs(10);
@@ -38,12 +38,13 @@ struct Outgoing {
     frame: Bytes,
 }
 
-/// A connection to one service of a server. If it is dropped, the socket is closed.
+/// A connection to one service of a server. If it is dropped, its calls end, and the socket is closed when the writer has sent the
+/// requests whose answers nobody needs: they close scanners.
 pub(super) struct Socket {
     server: Address,
     pending: Arc<Pending>,
     queue: mpsc::Sender<Outgoing>,
-    tasks: [JoinHandle<()>; 2],
+    reader: JoinHandle<()>,
 }
 
 impl Socket {
@@ -70,11 +71,10 @@ impl Socket {
         let (reader, writer) = stream.into_split();
         let pending = Arc::new(Pending::new(server.clone()));
         let (queue, frames) = mpsc::channel(QUEUE_FRAMES);
-        let tasks = [
-            tokio::spawn(write(writer, preamble, frames, Arc::clone(&pending))),
-            tokio::spawn(read(reader, frame_bytes_max, Arc::clone(&pending))),
-        ];
-        Ok(Self { server: server.clone(), pending, queue, tasks })
+        // The writer ends with its queue, whose other end is here.
+        tokio::spawn(write(writer, preamble, frames, Arc::clone(&pending)));
+        let reader = tokio::spawn(read(reader, frame_bytes_max, Arc::clone(&pending)));
+        Ok(Self { server: server.clone(), pending, queue, reader })
     }
 
     /// Sends a request and waits for its response, which may hold an exception.
@@ -124,9 +124,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
+        self.reader.abort();
         self.pending.end("it was closed");
     }
 }

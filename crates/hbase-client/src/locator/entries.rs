@@ -12,7 +12,7 @@ use crate::table_name::TableName;
 
 /// A row of `hbase:meta` about a region. A region without a place is not in service: it is being opened, or was split.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The region; its place means nothing unless `in_service`.
     pub(super) region: Region,
     pub(super) in_service: bool,
@@ -30,7 +30,7 @@ pub(super) enum Choice {
 
 impl Entry {
     /// The entry of a row's cells; `None` if they tell of no region of the table, or of a replica.
-    pub(super) fn of_cells(table: &TableName, cells: &[Cell]) -> Option<Self> {
+    pub(crate) fn of_cells(table: &TableName, cells: &[Cell]) -> Option<Self> {
         let value = |qualifier: &[u8]| {
             let is_it = |cell: &&Cell| cell.family() == b"info" && cell.qualifier() == qualifier;
             cells.iter().find(is_it).map(Cell::value_bytes)

@@ -60,6 +60,11 @@ impl Locator {
         }
     }
 
+    /// The region of a row key if the cache has it.
+    pub(crate) fn cached(&self, name: &TableName, row: &[u8], side: Side) -> Option<Region> {
+        self.table(name).regions().find(row, side)
+    }
+
     /// The region of a row key, from the cache or from `hbase:meta`. It tries again while no region is in service.
     ///
     /// # Errors

@@ -6,4 +6,6 @@ mod look_up;
 mod meta;
 
 pub(crate) use cache::Side;
+#[cfg(test)]
+pub(crate) use entries::Entry;
 pub(crate) use look_up::Locator;

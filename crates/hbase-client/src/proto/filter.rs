@@ -103,7 +103,7 @@ pub struct KeyOnlyFilter {
     pub len_as_val: bool,
 }
 
-/// At most so many rows of each region.
+/// At most `page_size` rows of each region.
 #[derive(Clone, PartialEq, Message)]
 pub struct PageFilter {
     #[prost(int64, required, tag = "1")]

@@ -11,7 +11,7 @@ use crate::address::{Address, AddressError};
 use crate::connection::Servers;
 use crate::error::Error;
 
-/// So many servers that the client has met are asked besides those that the caller named.
+/// Besides the servers that the caller named, the client asks five at most that it has met.
 const SERVERS_MET_MAX: usize = 5;
 
 /// Where the client asks for the places of `hbase:meta` and of the active master.
@@ -34,7 +34,7 @@ impl Registry {
     /// Masters or region servers, each as `HOST:PORT`.
     ///
     /// # Errors
-    /// [`AddressError`].
+    /// [`AddressError`]. Calls fail at once if there are no servers.
     pub fn servers<'t>(servers: impl IntoIterator<Item = &'t str>) -> Result<Self, AddressError> {
         Ok(Self::Servers(servers.into_iter().map(str::parse).collect::<Result<_, _>>()?))
     }
@@ -51,7 +51,7 @@ impl Registry {
     /// The server that has `hbase:meta`.
     ///
     /// # Errors
-    /// [`Error::Registry`] with the failure of the last server that was asked.
+    /// [`Error::Registry`] with the failures of all servers that were asked.
     pub(crate) async fn meta_server(&self, servers: &Servers, until: Instant) -> Result<Address, Error> {
         self.find(servers, Wanted::Meta, until).await
     }
@@ -59,9 +59,19 @@ impl Registry {
     /// The active master.
     ///
     /// # Errors
-    /// [`Error::Registry`] with the failure of the last server that was asked.
+    /// [`Error::Registry`] with the failures of all servers that were asked.
     pub(crate) async fn master(&self, servers: &Servers, until: Instant) -> Result<Address, Error> {
         self.find(servers, Wanted::Master, until).await
+    }
+
+    /// What to look at if no server answers.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Servers(_) => {
+                "are these the ports of calls (16000 of masters, 16020 of region servers) of HBase 2.5 or newer?"
+            }
+            Self::ZooKeeper { .. } => "are these the ports of ZooKeeper (2181)?",
+        }
     }
 
     /// Asks one server after the other, beginning with any of those that the caller named. Every region server is a registry: those
@@ -74,7 +84,11 @@ impl Registry {
             let met = servers.region_servers().into_iter().filter(|server| !named.contains(server));
             all.extend(met.take(SERVERS_MET_MAX));
         }
-        let mut reason = "it has no servers".to_owned();
+        if all.is_empty() {
+            return Err(Error::Unsupported { reason: "the registry has no servers: give HOST:PORT of one at least" });
+        }
+        let mut reasons = Vec::new();
+        let mut is_reached = false;
         for (asked, address) in all.iter().enumerate() {
             // A server that hangs leaves time for those after it.
             let now = Instant::now();
@@ -85,10 +99,21 @@ impl Registry {
             };
             match found {
                 Ok(Some(place)) => return Ok(place),
-                Ok(None) => reason = format!("{address} does not know it"),
-                Err(error) => reason = error.to_string(),
+                Ok(None) => {
+                    is_reached = true;
+                    reasons.push(format!("{address} does not know it"));
+                }
+                Err(error) => {
+                    is_reached |= matches!(error, Error::Server(_) | Error::NoAnswer { sent: true, .. });
+                    reasons.push(error.to_string());
+                }
             }
         }
+        // Who has met servers of the cluster has the right ports.
+        if !is_reached && servers.region_servers().is_empty() {
+            reasons.push(self.advice().to_owned());
+        }
+        let reason = reasons.join("; ");
         Err(Error::Registry { registry: self.to_string(), wanted: wanted.name(), reason })
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a registry is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(crate) enum Wanted {
     Meta,
     Master,
 }

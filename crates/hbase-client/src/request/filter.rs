@@ -67,7 +67,7 @@ impl Filter {
         Self { has_endless_range, ..filter }
     }
 
-    /// At most so many rows of each region: a scan over several regions gives more, if [`Scan::limit`](super::Scan::limit) does not
+    /// At most `rows_max` rows of each region: a scan over several regions gives more, if [`Scan::limit`](super::Scan::limit) does not
     /// bound it as well.
     pub fn page(rows_max: i64) -> Self {
         Self::of_hbase("PageFilter", &PageFilter { page_size: rows_max })

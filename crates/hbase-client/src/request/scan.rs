@@ -93,21 +93,21 @@ impl Scan {
         self
     }
 
-    /// The scan ends after the row with which the cells have so many bytes.
+    /// The scan ends after the row with which its cells reach `bytes_max` bytes.
     #[must_use]
     pub fn limit_bytes(mut self, bytes_max: u64) -> Self {
         self.bytes_max = Some(bytes_max);
         self
     }
 
-    /// At most so many rows for each call; [`Self::ROWS_PER_CALL`] by default.
+    /// At most `rows` rows for each call; [`Self::ROWS_PER_CALL`] by default.
     #[must_use]
     pub fn rows_per_call(mut self, rows: u32) -> Self {
         self.rows_per_call = rows.max(1);
         self
     }
 
-    /// About so many bytes for each call; [`Self::BYTES_PER_CALL`] by default.
+    /// About `bytes` bytes for each call; [`Self::BYTES_PER_CALL`] by default.
     #[must_use]
     pub fn bytes_per_call(mut self, bytes: u64) -> Self {
         self.bytes_per_call = bytes.max(1);

@@ -16,11 +16,11 @@ use crate::request::Mutation;
 use crate::row::Row;
 use crate::table_name::TableName;
 
-/// A batch is sent when its mutations have so many bytes, by default.
+/// By default, the writer sends a batch when its mutations have 2 MiB.
 const BATCH_BYTES: usize = 2 << 20;
-/// A batch is sent when it has so many mutations, by default.
+/// By default, the writer sends a batch when it has 1,000 mutations.
 const BATCH_ROWS: usize = 1_000;
-/// So many batches are in flight at a time, by default.
+/// By default, four batches are in flight at a time.
 const BATCHES: usize = 4;
 
 /// A mutation that was not written, or may not have been.
@@ -88,21 +88,21 @@ impl BufferedWriter {
         }
     }
 
-    /// Sends a batch when its mutations have so many bytes; 2 MiB by default.
+    /// Sends a batch when its mutations have `bytes` bytes; 2 MiB by default.
     #[must_use]
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes_max = bytes.max(1);
         self
     }
 
-    /// Sends a batch when it has so many mutations; 1,000 by default.
+    /// Sends a batch when it has `rows` mutations; 1,000 by default.
     #[must_use]
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows_max = rows.max(1);
         self
     }
 
-    /// Has so many batches in flight; 4 by default.
+    /// Has up to `batches` batches in flight; 4 by default.
     #[must_use]
     pub fn batches_in_flight(mut self, batches: usize) -> Self {
         self.batches_max = batches.max(1);

@@ -114,7 +114,7 @@ fn settle(
 ) -> Settled {
     let error = match answer {
         Ok(row) => return Settled::Ended(action.place, Outcome::Done(row)),
-        Err(error) => error,
+        Err(error) => error.of_table(table),
     };
     cluster.note(table, region, &error);
     if action.attempts.may_follow(&error, region) {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use hbase_client::proto::{GetResponse, RowResult};
 use hbase_client::{Address, CallContext, Client, Error, Get, Registry};
 
-use crate::scripted::{Call, Reply, Scripted, cell, context, region, run};
+use crate::meta_rows::region;
+use crate::replies::{Call, Reply, cell};
+use crate::scripted::{Scripted, context, run};
 
 fn found() -> Reply {
     let result = RowResult { associated_cell_count: Some(1), ..RowResult::default() };

@@ -4,7 +4,9 @@ use fake_hbase::{Cluster, Fault, ScanStop};
 use hbase_client::proto::{ExceptionResponse, GetRequest, GetResponse, RowResult};
 use hbase_client::{Client, Error, Get, Registry, Scan};
 
-use crate::scripted::{MetaRow, Reply, Scripted, cell, context, region, region_name, run};
+use crate::meta_rows::{MetaRow, region, region_name};
+use crate::replies::{Reply, cell};
+use crate::scripted::{Scripted, context, run};
 
 fn found() -> Reply {
     let result = RowResult { associated_cell_count: Some(1), ..RowResult::default() };
@@ -45,7 +47,7 @@ fn a_scan_never_begins_outside_of_its_region() {
             0..2 => vec![region("", "b", 1)],
             _ => vec![region("", "b", 1), region("b", "", 5)],
         };
-        let answer = |_, call: &crate::scripted::Call| {
+        let answer = |_, call: &crate::replies::Call| {
             let (request, _) = call.opening().unwrap();
             match request.region.unwrap().value == region_name("b", 5) {
                 true => Reply::rows(&["c", "d"], false, true),

@@ -2,11 +2,13 @@
 
 use hbase_client::cell::Cell;
 use hbase_client::proto::ScanResponse;
-use hbase_client::{CallContext, Error, Scan, Scanner};
+use hbase_client::{CallContext, Scan, Scanner};
 
-use crate::scripted::{Call, Reply, Scripted, cell, context, region, region_name, run};
+use crate::meta_rows::region;
+use crate::replies::{Call, Reply, cell};
+use crate::scripted::{Scripted, context, run};
 
-async fn all(scanner: &mut Scanner) -> Vec<String> {
+pub(crate) async fn all(scanner: &mut Scanner) -> Vec<String> {
     let mut keys = Vec::new();
     while let Some(row) = scanner.next_row(&context()).await.unwrap() {
         keys.push(String::from_utf8_lossy(row.key()).into_owned());
@@ -19,9 +21,10 @@ fn the_call_after_the_opening_has_number_zero_and_renewals_are_counted() {
     run(async {
         let answer = |number, _: &Call| match number {
             0 => Reply::rows(&["a"], true, true),
-            // The second call is a renewal.
-            1 => Reply::rows(&[], true, true),
-            2 => Reply::rows(&["b"], true, true),
+            // The call that is sent ahead.
+            1 => Reply::rows(&["b"], true, true),
+            // The renewal.
+            2 => Reply::rows(&[], true, true),
             3 => Reply::rows(&["c"], true, true),
             _ => Reply::rows(&[], false, true),
         };
@@ -32,7 +35,7 @@ fn the_call_after_the_opening_has_number_zero_and_renewals_are_counted() {
         assert_eq!(all(&mut scanner).await, ["b", "c"]);
         let scans = server.scans();
         let numbers: Vec<_> = scans.iter().map(|scan| (scan.next_call_seq, scan.renew == Some(true))).collect();
-        assert_eq!(numbers, [(None, false), (Some(0), true), (Some(1), false), (Some(2), false), (Some(3), false)]);
+        assert_eq!(numbers, [(None, false), (Some(0), false), (Some(1), true), (Some(2), false), (Some(3), false)]);
     });
 }
 
@@ -150,70 +153,6 @@ fn a_limit_that_does_not_fit_into_one_call_goes_on() {
 }
 
 #[test]
-fn a_scan_goes_over_the_edges_of_regions_in_both_directions() {
-    run(async {
-        let answer = |_, call: &Call| {
-            let (request, scan) = call.opening().unwrap();
-            let is_first = request.region.unwrap().value == region_name("", 1);
-            match (is_first, scan.reversed == Some(true)) {
-                (true, false) => Reply::rows(&["a", "b"], false, true),
-                (false, false) => Reply::rows(&["m", "n"], false, true),
-                (true, true) => Reply::rows(&["b", "a"], false, true),
-                (false, true) => Reply::rows(&["n", "m"], false, true),
-            }
-        };
-        let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
-        let table = server.table();
-        assert_eq!(all(&mut table.scan(Scan::all())).await, ["a", "b", "m", "n"]);
-        assert_eq!(all(&mut table.scan(Scan::all().reversed())).await, ["n", "m", "b", "a"]);
-        let starts: Vec<_> = server
-            .calls()
-            .iter()
-            .filter_map(Call::opening)
-            .map(|(_, scan)| (scan.start_row.unwrap(), scan.include_start_row.unwrap()))
-            .collect();
-        assert_eq!(starts, [("".into(), true), ("m".into(), true), ("".into(), true), ("m".into(), false)]);
-        // The stop row is the edge: the second region is not asked.
-        assert_eq!(all(&mut table.scan(Scan::range(&b""[..]..&b"m"[..]))).await, ["a", "b"]);
-        assert_eq!(server.scans().len(), 5);
-    });
-}
-
-/// After a merge the next region begins before the place that the scan has reached.
-#[test]
-fn after_a_merge_no_row_is_read_twice() {
-    run(async {
-        let meta = |look_up| match look_up {
-            0 => vec![region("", "m", 1), region("m", "", 2)],
-            _ => vec![region("", "", 5)],
-        };
-        let answer = |number, call: &Call| match number {
-            0 => Reply::rows(&["a", "b"], false, true),
-            1 => Reply::exception("NotServingRegionException", false),
-            _ => {
-                let (_, scan) = call.opening().unwrap();
-                assert_eq!(scan.start_row.as_deref(), Some(&b"m"[..]));
-                Reply::rows(&["m", "n"], false, true)
-            }
-        };
-        let server = Scripted::start(meta, answer).await;
-        assert_eq!(all(&mut server.table().scan(Scan::all())).await, ["a", "b", "m", "n"]);
-    });
-}
-
-#[test]
-fn rows_out_of_order_are_an_error() {
-    for keys in [["b", "a"], ["b", "b"], ["b", "z"]] {
-        run(async move {
-            let answer = move |_, _: &Call| Reply::rows(&keys, true, true);
-            let server = Scripted::start(|_| vec![region("", "m", 1), region("m", "", 2)], answer).await;
-            let error = server.table().scan(Scan::all()).next_rows(&context()).await.unwrap_err();
-            assert!(matches!(error, Error::RowsOutOfOrder { .. }), "{error}");
-        });
-    }
-}
-
-#[test]
 fn an_overloaded_server_is_asked_the_same_again() {
     run(async {
         let answer = |number, _: &Call| match number {
@@ -226,49 +165,6 @@ fn an_overloaded_server_is_asked_the_same_again() {
         let scans = server.scans();
         assert_eq!((scans[1].next_call_seq, scans[2].next_call_seq), (Some(0), Some(0)));
         assert_eq!(scans.len(), 3);
-    });
-}
-
-#[test]
-fn a_scanner_that_is_dropped_is_closed() {
-    run(async {
-        let server = Scripted::start(|_| vec![region("", "", 1)], |_, _| Reply::rows(&["a"], true, true)).await;
-        let table = server.table();
-        let mut scanner = table.scan(Scan::all());
-        scanner.next_rows(&context()).await.unwrap();
-        drop(scanner);
-        server.until(|calls| calls.len() == 2).await;
-        let scans = server.scans();
-        assert_eq!((scans[1].close_scanner, scans[1].scanner_id), (Some(true), Some(7)));
-    });
-}
-
-/// A call that is cancelled leaves the server's scanner ahead: the scan closes it, and opens another.
-#[test]
-fn a_cancelled_call_loses_no_rows() {
-    run(async {
-        let answer = |number, _: &Call| match number {
-            0 => Reply::rows(&["a"], true, true),
-            1 | 2 => Reply::Silence,
-            _ => Reply::rows(&["b"], false, true),
-        };
-        let server = Scripted::start(|_| vec![region("", "", 1)], answer).await;
-        let mut scanner = server.table().scan(Scan::all());
-        scanner.next_rows(&context()).await.unwrap();
-        {
-            let bounds = context();
-            let cancelled = scanner.next_rows(&bounds);
-            let asked = server.until(|calls| calls.len() == 2);
-            tokio::select! {
-                _ = cancelled => panic!("there is no answer"),
-                () = asked => {}
-            }
-        }
-        server.until(|calls| calls.len() == 3).await;
-        assert_eq!(all(&mut scanner).await, ["b"]);
-        let scans = server.scans();
-        assert_eq!(scans[2].close_scanner, Some(true));
-        assert_eq!(scans[3].scan.as_ref().unwrap().start_row.as_deref(), Some(&b"a"[..]));
     });
 }
 

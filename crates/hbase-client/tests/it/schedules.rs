@@ -7,8 +7,9 @@ use std::time::Duration;
 use fake_hbase::{Cluster, Kind, Schedule};
 use hbase_client::{Client, Registry};
 
-use crate::model::{ScanStep, Step, World};
 use crate::scripted::run;
+use crate::steps::{ScanStep, Step};
+use crate::world::World;
 
 const STEPS: u32 = 60;
 /// The changes end at some time: a client that waits long between its tries meets another one at each of them.

@@ -6,7 +6,9 @@ use hbase_client::proto::{
 };
 use hbase_client::{Action, CallContext, Condition, Get, Increment, Outcome, Put};
 
-use crate::scripted::{Call, Reply, Scripted, cell, context, region, run};
+use crate::meta_rows::region;
+use crate::replies::{Call, Reply, cell};
+use crate::scripted::{Scripted, context, run};
 
 fn put(row: &str) -> Put {
     Put::new(row.to_owned()).unwrap().column(b"f", b"q", b"v").unwrap()

@@ -1,75 +1,13 @@
-//! Exceptions of servers, and what they ask of the client.
+//! An exception of a server.
 
 use std::fmt;
 use std::time::Duration;
 
+use super::advice::advice;
+use super::reaction::{NOT_APPLIED, REACTIONS, Reaction};
+use super::text::{moved_place, parse_wait, shortened};
 use crate::address::Address;
 use crate::proto::{ExceptionResponse, NameBytesPair};
-
-/// The most bytes of a server's text that an error keeps: a stack trace may be long.
-const TEXT_BYTES_MAX: usize = 2048;
-
-/// What an exception asks of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reaction {
-    /// The region is not there: look it up again.
-    LookUpAgain,
-    /// The server is busy or not ready: wait, then ask the same place.
-    Wait,
-    /// The server stops or is not yet up: connect and look up again.
-    Reconnect,
-    /// The scanner is gone: open one after the last complete row.
-    OpenScannerAgain,
-    /// The exception has no known class, and does not forbid another try.
-    TryAgain,
-    /// Another try fails, too.
-    Final,
-}
-
-/// The classes that decide, without their packages. A class of this list decides before the flag `do_not_retry`: servers set it
-/// on exceptions that another look-up or another scanner cures.
-const REACTIONS: &[(&str, Reaction)] = &[
-    ("NotServingRegionException", Reaction::LookUpAgain),
-    ("RegionMovedException", Reaction::LookUpAgain),
-    ("WrongRegionException", Reaction::LookUpAgain),
-    ("RegionOfflineException", Reaction::LookUpAgain),
-    ("RegionServerStoppedException", Reaction::Reconnect),
-    ("RegionServerAbortedException", Reaction::Reconnect),
-    ("ServerNotRunningYetException", Reaction::Reconnect),
-    ("ServerNotRunningException", Reaction::Reconnect),
-    ("StoppedRpcClientException", Reaction::Reconnect),
-    ("MasterNotRunningException", Reaction::Reconnect),
-    ("NotActiveMasterException", Reaction::Reconnect),
-    ("CallQueueTooBigException", Reaction::Wait),
-    ("CallDroppedException", Reaction::Wait),
-    ("RegionOpeningException", Reaction::Wait),
-    ("RegionTooBusyException", Reaction::Wait),
-    ("PleaseHoldException", Reaction::Wait),
-    ("MasterNotInitializedException", Reaction::Wait),
-    ("RpcThrottlingException", Reaction::Wait),
-    ("UnknownScannerException", Reaction::OpenScannerAgain),
-    ("OutOfOrderScannerNextException", Reaction::OpenScannerAgain),
-    ("ScannerResetException", Reaction::OpenScannerAgain),
-    ("LeaseException", Reaction::OpenScannerAgain),
-    ("NoSuchColumnFamilyException", Reaction::Final),
-    ("TableNotFoundException", Reaction::Final),
-    ("TableNotEnabledException", Reaction::Final),
-    ("TableNotDisabledException", Reaction::Final),
-    ("TableExistsException", Reaction::Final),
-    ("AccessDeniedException", Reaction::Final),
-    ("FailedSanityCheckException", Reaction::Final),
-    ("DoNotRetryIOException", Reaction::Final),
-    ("UnknownRegionException", Reaction::Final),
-];
-
-/// The classes that a server throws before it changes anything, beside those of [`REACTIONS`] that ask for another place or time.
-const NOT_APPLIED: &[&str] = &[
-    "NoSuchColumnFamilyException",
-    "TableNotFoundException",
-    "TableNotEnabledException",
-    "AccessDeniedException",
-    "FailedSanityCheckException",
-];
 
 /// An exception of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +17,8 @@ pub struct ServerError {
     pub server: Address,
     /// The method that was called.
     pub method: &'static str,
+    /// The table that was asked; `None` for calls of the master, which name it in their texts.
+    pub table: Option<String>,
     /// The Java class of the exception.
     pub class: String,
     /// The first lines of the server's text, with a part of its stack.
@@ -101,6 +41,7 @@ impl ServerError {
         Self {
             server: server.clone(),
             method,
+            table: None,
             class: exception.exception_class_name.unwrap_or_default(),
             text: shortened(exception.stack_trace.as_deref().unwrap_or_default()),
             do_not_retry: exception.do_not_retry == Some(true),
@@ -115,6 +56,7 @@ impl ServerError {
         let mut error = Self {
             server: server.clone(),
             method,
+            table: None,
             class: exception.name.clone(),
             text: shortened(&text),
             do_not_retry: false,
@@ -167,46 +109,21 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.text.lines().next().unwrap_or_default();
         let line = line.strip_prefix(self.class.as_str()).map_or(line, |rest| rest.trim_start_matches([':', ' ']));
-        write!(f, "{} of {} failed: {}: {line}", self.method, self.server, self.short_class())
+        // The whole descriptor of a table follows the name of a missing family.
+        let line = line.split_once(", {").map_or(line, |(before, _)| before);
+        write!(f, "{} ", self.method)?;
+        if let Some(table) = &self.table {
+            write!(f, "of the table {table} ")?;
+        }
+        write!(f, "at {} failed: {}: {line}", self.server, self.short_class())?;
+        match advice(self.short_class(), line) {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
     }
 }
 
 impl std::error::Error for ServerError {}
-
-fn shortened(text: &str) -> String {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
-}
-
-/// The place in a text such as `Region moved to: hostname=h port=16020 startCode=1.`.
-fn moved_place(text: &str) -> Option<Address> {
-    let after = |name: &str| {
-        let (_, rest) = text.split_once(name)?;
-        rest.split([' ', ',', '\n', '.']).next().filter(|part| !part.is_empty())
-    };
-    let (_, host) = text.split_once("hostname=")?;
-    let host = host.split([' ', ',', '\n']).next().filter(|host| !host.is_empty())?;
-    Some(Address::new(host, after("port=")?.parse().ok()?))
-}
-
-/// A time such as `1mins, 2sec, 10ms` or `2sec, 10ms`; its parts may be missing.
-fn parse_wait(text: &str) -> Option<Duration> {
-    let mut sum = Duration::ZERO;
-    for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
-        let digits = part.find(|c: char| !c.is_ascii_digit())?;
-        let number: u64 = part[..digits].parse().ok()?;
-        sum += match &part[digits..] {
-            "ms" | "ms." => Duration::from_millis(number.min(600_000)),
-            "sec" | "secs" => Duration::from_secs(number.min(600)),
-            "mins" | "min" => Duration::from_secs(number.min(10) * 60),
-            _ => return None,
-        };
-    }
-    Some(sum)
-}
 
 #[cfg(test)]
 mod tests {
@@ -246,6 +163,25 @@ mod tests {
         let error = ServerError::of_action(&Address::new("rs1", 16020), "Multi", &pair);
         assert_eq!(error.moved_to, Some(Address::new("rs2.example", 16021)));
         assert_eq!(error.reaction(), Reaction::LookUpAgain);
+    }
+
+    #[test]
+    fn a_text_says_what_where_and_what_to_do() {
+        let mut error = error("regionserver.NoSuchColumnFamilyException", true);
+        error.text = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family g does not exist in region \
+                      t,,1. in table 't', {NAME => 'f'}\n\tat java"
+            .into();
+        error.table = Some("t".into());
+        assert_eq!(
+            error.to_string(),
+            "Get of the table t at rs1:16020 failed: NoSuchColumnFamilyException: Column family g does not exist in region t,,1. \
+             in table 't'; Admin::descriptor lists the families of the table"
+        );
+        error.class = "org.apache.hadoop.hbase.DoNotRetryIOException".into();
+        error.text = "Cell[..] with size 20971549 exceeds limit of 10485760 bytes".into();
+        error.table = None;
+        assert!(error.to_string().starts_with("Get at rs1:16020 failed: DoNotRetryIOException: Cell"));
+        assert!(error.to_string().contains("10485760 bytes; divide the value"));
     }
 
     #[test]
