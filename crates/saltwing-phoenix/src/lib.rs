@@ -1,7 +1,21 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod definition;
+mod error;
 mod offsets;
+mod qualifier;
+mod row;
 mod value;
 
+pub use definition::{
+    ColumnDefinition, DefinitionError, IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind,
+    TableReply, TableRequest, ViewDefinition, ViewKind,
+};
+pub use error::PhoenixError;
+pub use qualifier::{FIRST_QUALIFIER, QualifierScheme};
+pub use row::{
+    CellRef, DeletedCell, EmptyCell, Row, RowCells, RowCodec, RowDelete, RowFormat, StorageScheme, ValueColumn,
+    WrittenCell,
+};
 pub use value::{BadCell, CellCodec, CellTypeError, CellValueError};
