@@ -26,6 +26,10 @@ pub enum DefinitionError {
 }
 
 impl DefinitionError {
+    pub(super) fn damaged(error: prost::DecodeError) -> Self {
+        Self::Message(error.to_string())
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -34,6 +34,9 @@ pub struct PColumn {
 }
 
 /// A table, a view or an index.
+///
+/// The messages in it stay bytes: each is decoded when it is read, so that many empty ones take little memory, and messages
+/// in each other no stack.
 #[derive(Clone, PartialEq, Message)]
 pub struct PTable {
     #[prost(bytes = "vec", required, tag = "1")]
@@ -50,10 +53,10 @@ pub struct PTable {
     pub timestamp: i64,
     #[prost(int32, required, tag = "8")]
     pub buckets: i32,
-    #[prost(message, repeated, tag = "9")]
-    pub columns: Vec<PColumn>,
-    #[prost(message, repeated, tag = "10")]
-    pub indexes: Vec<PTable>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub columns: Vec<Vec<u8>>,
+    #[prost(bytes = "vec", repeated, tag = "10")]
+    pub indexes: Vec<Vec<u8>>,
     #[prost(bool, required, tag = "11")]
     pub immutable: bool,
     #[prost(bytes = "vec", optional, tag = "13")]
@@ -90,8 +93,8 @@ pub struct PTable {
     pub encoding: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "47")]
     pub physical_table_name: Option<Vec<u8>>,
-    #[prost(message, optional, boxed, tag = "51")]
-    pub transforming_table: Option<Box<PTable>>,
+    #[prost(bytes = "vec", optional, tag = "51")]
+    pub transforming_table: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "53")]
     pub index_where: Option<Vec<u8>>,
 }
@@ -120,8 +123,8 @@ pub struct MetaDataResponse {
     pub code: Option<i32>,
     #[prost(int64, optional, tag = "2")]
     pub mutation_time: Option<i64>,
-    #[prost(message, optional, tag = "3")]
-    pub table: Option<PTable>,
+    #[prost(bytes = "vec", optional, tag = "3")]
+    pub table: Option<Vec<u8>>,
 }
 
 /// The outcomes that a reader of definitions meets.
@@ -129,9 +132,9 @@ pub struct MetaDataResponse {
 #[repr(i32)]
 pub enum MutationCode {
     /// The table is there.
-    TableAlreadyExists = 0,
+    Exists = 0,
     /// No such table.
-    TableNotFound = 1,
+    NotFound = 1,
     /// The catalog's region does not have this row.
-    TableNotInRegion = 5,
+    NotInRegion = 5,
 }

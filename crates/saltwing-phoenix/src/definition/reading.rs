@@ -1,5 +1,6 @@
 //! Definitions of messages.
 
+use prost::Message;
 use saltwing_rowkey::ValueCodec;
 use saltwing_types::table::BUCKETS_MAX;
 use saltwing_types::{SortOrder, SqlType, Value};
@@ -17,14 +18,43 @@ use crate::{CellCodec, QualifierScheme, StorageScheme};
 type Reason = String;
 
 impl TableDefinition {
-    /// The definition in a message.
-    pub(super) fn of_message(table: &PTable) -> Result<Self, DefinitionError> {
-        let name = String::from_utf8_lossy(&table.name).into_owned();
-        read(table).map_err(|what| DefinitionError::NotUnderstood { object: name, what })
+    /// Reads a definition: the message `PTable` of Phoenix.
+    ///
+    /// # Errors
+    /// [`DefinitionError`] for damaged bytes, and for a table that is not understood. An index that is not understood is no
+    /// error: it has its reason in [`TableDefinition::indexes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DefinitionError> {
+        let message = PTable::decode(bytes).map_err(DefinitionError::damaged)?;
+        let mut table = of_message(&message)?;
+        table.indexes = message.indexes.iter().map(|index| read_index(index)).collect::<Result<_, _>>()?;
+        Ok(table)
     }
 }
 
-fn read(table: &PTable) -> Result<TableDefinition, Reason> {
+fn read_index(bytes: &[u8]) -> Result<IndexEntry, DefinitionError> {
+    let message = PTable::decode(bytes).map_err(DefinitionError::damaged)?;
+    let definition = of_message(&message).and_then(|index| match message.indexes.is_empty() {
+        true => Ok(Box::new(index)),
+        false => Err(DefinitionError::NotUnderstood { object: index.full_name(), what: "indexes of an index".into() }),
+    });
+    Ok(IndexEntry { name: String::from_utf8_lossy(&message.name).into_owned(), definition })
+}
+
+/// The definition in a message, without its indexes.
+fn of_message(table: &PTable) -> Result<TableDefinition, DefinitionError> {
+    let columns = table.columns.iter().map(|column| PColumn::decode(column.as_slice()));
+    let mut columns = columns.collect::<Result<Vec<_>, _>>().map_err(DefinitionError::damaged)?;
+    columns.sort_by_key(|column| column.position);
+    read(table, &columns).map_err(|what| {
+        let object = String::from_utf8_lossy(&table.name).into_owned();
+        DefinitionError::NotUnderstood { object, what }
+    })
+}
+
+fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> {
+    if table.name.is_empty() || columns.is_empty() {
+        return Err("a table without a name or without columns".into());
+    }
     if table.transactional == Some(true) {
         return Err("transactional tables".into());
     }
@@ -38,15 +68,9 @@ fn read(table: &PTable) -> Result<TableDefinition, Reason> {
             _ => return Err(format!("{buckets} salt buckets")),
         },
     };
-    let mut columns: Vec<&PColumn> = table.columns.iter().collect();
-    columns.sort_by_key(|column| column.position);
     let schema = optional(text(&table.schema)?);
     let name = text(&table.name)?;
     let namespace_mapped = table.namespace_mapped == Some(true);
-    let indexes = table.indexes.iter().map(|index| IndexEntry {
-        name: String::from_utf8_lossy(&index.name).into_owned(),
-        definition: TableDefinition::of_message(index),
-    });
     Ok(TableDefinition {
         tenant: table.tenant.as_deref().map(text).transpose()?,
         kind: kind(table)?,
@@ -54,7 +78,7 @@ fn read(table: &PTable) -> Result<TableDefinition, Reason> {
         sequence_number: table.sequence_number,
         timestamp: table.timestamp,
         salt_buckets,
-        columns: columns.into_iter().map(|column| read_column(table, column)).collect::<Result<_, _>>()?,
+        columns: columns.iter().map(|column| read_column(table, column)).collect::<Result<_, _>>()?,
         default_family: table.default_family.as_deref().map(text).transpose()?,
         qualifiers: numbered(&table.encoding, 0, QualifierScheme::from_number, "encoding scheme")?,
         storage: numbered(&table.storage, 1, StorageScheme::from_number, "storage scheme")?,
@@ -62,7 +86,7 @@ fn read(table: &PTable) -> Result<TableDefinition, Reason> {
         store_nulls: table.store_nulls == Some(true),
         multi_tenant: table.multi_tenant,
         namespace_mapped,
-        indexes: indexes.collect(),
+        indexes: Vec::new(),
         schema,
         name,
     })

@@ -3,7 +3,7 @@
 use prost::Message;
 
 use super::error::DefinitionError;
-use super::message::{GetTableRequest, MetaDataResponse, MutationCode, PTable};
+use super::message::{GetTableRequest, MetaDataResponse, MutationCode};
 use super::table::TableDefinition;
 
 /// 5.2.0 in the form of Phoenix: this is also what clients of 5.2.1 say.
@@ -58,15 +58,15 @@ impl TableRequest<'_> {
     /// # Errors
     /// [`DefinitionError`] for damaged bytes, and for a table that is not understood.
     pub fn read_reply(&self, bytes: &[u8]) -> Result<TableReply, DefinitionError> {
-        let reply = MetaDataResponse::decode(bytes).map_err(damaged)?;
+        let reply = MetaDataResponse::decode(bytes).map_err(DefinitionError::damaged)?;
         let code = reply.code.map(MutationCode::try_from);
         match (code, reply.table) {
-            (Some(Ok(MutationCode::TableAlreadyExists)), Some(table)) => {
-                TableDefinition::of_message(&table).map(|table| TableReply::Table(Box::new(table)))
+            (Some(Ok(MutationCode::Exists)), Some(table)) => {
+                TableDefinition::from_bytes(&table).map(|table| TableReply::Table(Box::new(table)))
             }
-            (Some(Ok(MutationCode::TableAlreadyExists)), None) => Ok(TableReply::Unchanged),
-            (Some(Ok(MutationCode::TableNotFound)), _) => Ok(TableReply::NotFound),
-            (Some(Ok(MutationCode::TableNotInRegion)), _) => {
+            (Some(Ok(MutationCode::Exists)), None) => Ok(TableReply::Unchanged),
+            (Some(Ok(MutationCode::NotFound)), _) => Ok(TableReply::NotFound),
+            (Some(Ok(MutationCode::NotInRegion)), _) => {
                 Err(DefinitionError::WrongRegion { table: self.name.to_owned() })
             }
             (Some(Err(_)) | None, _) => Err(DefinitionError::Message(match reply.code {
@@ -75,18 +75,4 @@ impl TableRequest<'_> {
             })),
         }
     }
-}
-
-impl TableDefinition {
-    /// Reads a definition: the message `PTable` of Phoenix.
-    ///
-    /// # Errors
-    /// [`DefinitionError`] for damaged bytes, and for a table that is not understood.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DefinitionError> {
-        Self::of_message(&PTable::decode(bytes).map_err(damaged)?)
-    }
-}
-
-fn damaged(error: prost::DecodeError) -> DefinitionError {
-    DefinitionError::Message(error.to_string())
 }

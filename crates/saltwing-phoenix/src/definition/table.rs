@@ -49,7 +49,7 @@ pub struct IndexEntry {
     /// Its name.
     pub name: String,
     /// Its definition, or why it cannot be read.
-    pub definition: Result<TableDefinition, DefinitionError>,
+    pub definition: Result<Box<TableDefinition>, DefinitionError>,
 }
 
 /// What a definition defines.

@@ -16,7 +16,7 @@ fn widest(definitions: &Definitions, written: &Written) -> String {
     let is_view = |name: &&String| {
         name.trim_start_matches("@tn1@").strip_prefix(&table).is_some_and(|rest| matches!(rest, "V" | "W"))
     };
-    definitions.tables.keys().filter(is_view).next_back().cloned().unwrap_or(table)
+    definitions.tables.keys().rfind(is_view).cloned().unwrap_or(table)
 }
 
 fn model(definitions: &Definitions, written: &Written) -> Vec<ModelRow> {

@@ -4,6 +4,7 @@
 mod dml;
 mod golden;
 mod golden_cells;
+mod golden_definitions;
 mod hostile;
 mod qualifiers;
 mod row_laws;
