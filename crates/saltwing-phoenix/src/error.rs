@@ -68,6 +68,14 @@ pub enum PhoenixError {
         /// The row key in hex, shortened.
         key: String,
     },
+    /// A row of the catalog that is damaged.
+    #[error("{table} in Phoenix's catalog: {reason}")]
+    CorruptCatalog {
+        /// The table's name.
+        table: String,
+        /// The reason.
+        reason: String,
+    },
     /// A column of a type that has no cells.
     #[error("column {column}: {error}")]
     ColumnType {
@@ -90,7 +98,7 @@ impl PhoenixError {
             Self::NotNull { .. } => ErrorCode::NotNull,
             Self::ValueCount { .. } => ErrorCode::Bug,
             Self::TooLarge { .. } => ErrorCode::TooLong,
-            Self::Corrupt { .. } | Self::CorruptFamily { .. } => ErrorCode::Corrupt,
+            Self::Corrupt { .. } | Self::CorruptFamily { .. } | Self::CorruptCatalog { .. } => ErrorCode::Corrupt,
             Self::ColumnType { .. } | Self::Format(_) => ErrorCode::InvalidDefinition,
         }
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod catalog;
 mod definition;
 mod error;
 mod offsets;
@@ -8,6 +9,10 @@ mod qualifier;
 mod row;
 mod value;
 
+pub use catalog::{
+    CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogKey, CatalogKeys, CatalogListing,
+    LISTED_QUALIFIERS, ListedKind, ListedTable,
+};
 pub use definition::{
     ColumnDefinition, DefinitionError, IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind,
     TableReply, TableRequest, ViewDefinition, ViewKind,

@@ -1,6 +1,7 @@
 //! The golden files: definitions that Phoenix's classes made, and cells that a live Phoenix wrote.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use saltwing_phoenix::{CellRef, RowFormat, TableDefinition};
 use saltwing_types::text::unhex;
@@ -89,4 +90,19 @@ pub fn written() -> Vec<Written> {
             .collect(),
     };
     lines("cells.jsonl").iter().map(table).collect()
+}
+
+/// A row of the catalog: its key, then name and value of each cell.
+pub type CatalogRow = (Vec<u8>, Vec<(String, Vec<u8>)>);
+
+/// All rows of the golden catalog, which are read once.
+pub static CATALOG_ROWS: LazyLock<Vec<CatalogRow>> = LazyLock::new(catalog_rows);
+
+fn catalog_rows() -> Vec<CatalogRow> {
+    let bytes = |value: &serde_json::Value| unhex(value.as_str().unwrap()).unwrap();
+    let row = |line: &serde_json::Value| {
+        let cells = line["cells"].as_object().unwrap().iter();
+        (bytes(&line["key"]), cells.map(|(name, value)| (name.clone(), bytes(value))).collect())
+    };
+    lines("catalog.jsonl").iter().map(row).collect()
 }
