@@ -76,6 +76,18 @@ pub enum PhoenixError {
         /// The reason.
         reason: String,
     },
+    /// Something that the region servers cannot compute, or compute otherwise than SQL does: the client has to.
+    #[error("the region servers do not compute {what}")]
+    NotPushed {
+        /// What it is.
+        what: String,
+    },
+    /// A cell that has no results of the scan's aggregates.
+    #[error("not the results of the aggregates: cell {cell}")]
+    CorruptAggregates {
+        /// The cell's bytes in hex, shortened.
+        cell: String,
+    },
     /// A column of a type that has no cells.
     #[error("column {column}: {error}")]
     ColumnType {
@@ -98,7 +110,11 @@ impl PhoenixError {
             Self::NotNull { .. } => ErrorCode::NotNull,
             Self::ValueCount { .. } => ErrorCode::Bug,
             Self::TooLarge { .. } => ErrorCode::TooLong,
-            Self::Corrupt { .. } | Self::CorruptFamily { .. } | Self::CorruptCatalog { .. } => ErrorCode::Corrupt,
+            Self::Corrupt { .. }
+            | Self::CorruptFamily { .. }
+            | Self::CorruptCatalog { .. }
+            | Self::CorruptAggregates { .. } => ErrorCode::Corrupt,
+            Self::NotPushed { .. } => ErrorCode::NotSupported,
             Self::ColumnType { .. } | Self::Format(_) => ErrorCode::InvalidDefinition,
         }
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod aggregate;
 mod catalog;
 mod definition;
 mod error;
@@ -8,7 +9,9 @@ mod offsets;
 mod qualifier;
 mod row;
 mod value;
+mod writable;
 
+pub use aggregate::{Aggregate, AggregateFunction, AggregateScan, Grouping, ScanAttribute, ScanExpression};
 pub use catalog::{
     CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogKey, CatalogKeys, CatalogListing,
     LISTED_QUALIFIERS, ListedKind, ListedTable,

@@ -1,6 +1,7 @@
 //! The formats of Phoenix's tables: laws over random values, cells that a live Phoenix wrote, and damaged bytes.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod aggregates;
 mod catalog;
 mod dml;
 mod golden;
