@@ -82,6 +82,14 @@ pub enum PhoenixError {
         /// What it is.
         what: String,
     },
+    /// An index that the region servers are not asked to keep: its table cannot be written.
+    #[error("index {index} is not kept by writes of this client: {reason}")]
+    IndexNotKept {
+        /// The index's name.
+        index: String,
+        /// The reason.
+        reason: String,
+    },
     /// A cell that has no results of the scan's aggregates.
     #[error("not the results of the aggregates: cell {cell}")]
     CorruptAggregates {
@@ -114,7 +122,7 @@ impl PhoenixError {
             | Self::CorruptFamily { .. }
             | Self::CorruptCatalog { .. }
             | Self::CorruptAggregates { .. } => ErrorCode::Corrupt,
-            Self::NotPushed { .. } => ErrorCode::NotSupported,
+            Self::NotPushed { .. } | Self::IndexNotKept { .. } => ErrorCode::NotSupported,
             Self::ColumnType { .. } | Self::Format(_) => ErrorCode::InvalidDefinition,
         }
     }

@@ -2,16 +2,20 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod aggregate;
+mod attribute;
 mod catalog;
 mod definition;
 mod error;
+mod maintainer;
 mod offsets;
 mod qualifier;
 mod row;
+mod serialized_column;
 mod value;
 mod writable;
 
-pub use aggregate::{Aggregate, AggregateFunction, AggregateScan, Grouping, ScanAttribute, ScanExpression};
+pub use aggregate::{Aggregate, AggregateFunction, AggregateScan, Grouping, ScanExpression};
+pub use attribute::Attribute;
 pub use catalog::{
     CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogKey, CatalogKeys, CatalogListing,
     LISTED_QUALIFIERS, ListedKind, ListedTable,
@@ -21,6 +25,7 @@ pub use definition::{
     TableReply, TableRequest, ViewDefinition, ViewKind,
 };
 pub use error::PhoenixError;
+pub use maintainer::index_attributes;
 pub use qualifier::{FIRST_QUALIFIER, QualifierScheme};
 pub use row::{
     CellRef, DeletedCell, EmptyCell, Row, RowCells, RowCodec, RowDelete, RowFormat, StorageScheme, ValueColumn,

@@ -2,40 +2,13 @@
 
 use saltwing_types::{KeyColumn, SortOrder, SqlType};
 
+use crate::serialized_column::{write_column, write_value_column};
 use crate::writable::{write_bytes, write_number};
 use crate::{PhoenixError, RowFormat, StorageScheme};
 
 /// Numbers of Phoenix's kinds of expressions.
 const ROW_KEY_COLUMN: i64 = 1;
-const KEY_VALUE_COLUMN: i64 = 2;
 const SINGLE_CELL_COLUMN: i64 = 144;
-/// Phoenix's types in the order of their numbers.
-const TYPES: [&str; 24] = [
-    "VARCHAR",
-    "CHAR",
-    "BIGINT",
-    "INTEGER",
-    "SMALLINT",
-    "TINYINT",
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-    "TIMESTAMP",
-    "TIME",
-    "DATE",
-    "UNSIGNED_TIMESTAMP",
-    "UNSIGNED_TIME",
-    "UNSIGNED_DATE",
-    "UNSIGNED_LONG",
-    "UNSIGNED_INT",
-    "UNSIGNED_SMALLINT",
-    "UNSIGNED_TINYINT",
-    "UNSIGNED_FLOAT",
-    "UNSIGNED_DOUBLE",
-    "BOOLEAN",
-    "VARBINARY",
-    "BINARY",
-];
 /// In an accessor: the column ends by a separator.
 const HAS_SEPARATOR: i64 = 2;
 /// In an accessor: the column has a fixed width.
@@ -69,15 +42,13 @@ impl ScanExpression {
         let mut bytes = Vec::new();
         match format.storage {
             StorageScheme::CellPerColumn => {
-                write_number(KEY_VALUE_COLUMN, &mut bytes);
-                write_column(column.ty, column.nullable, SortOrder::Asc, &mut bytes)?;
-                write_bytes(column.family.as_bytes(), &mut bytes);
-                write_bytes(&column.qualifier, &mut bytes);
+                write_value_column(column, &mut bytes).ok_or_else(|| not_written(column.ty))?;
             }
             StorageScheme::CellPerFamily => {
                 let number = format.qualifiers.decode(&column.qualifier).ok_or_else(|| no_column(place))?;
                 write_number(SINGLE_CELL_COLUMN, &mut bytes);
-                write_column(column.ty, column.nullable, SortOrder::Asc, &mut bytes)?;
+                write_column(column.ty, column.nullable, SortOrder::Asc, &mut bytes)
+                    .ok_or_else(|| not_written(column.ty))?;
                 write_bytes(column.family.as_bytes(), &mut bytes);
                 write_bytes(b"1", &mut bytes);
                 write_number(number.into(), &mut bytes);
@@ -102,7 +73,7 @@ impl ScanExpression {
         let flags = if has_separator { HAS_SEPARATOR } else { 0 } | if is_fixed { IS_FIXED } else { 0 };
         let mut bytes = Vec::new();
         write_number(ROW_KEY_COLUMN, &mut bytes);
-        write_column(column.ty, column.nullable, column.order, &mut bytes)?;
+        write_column(column.ty, column.nullable, column.order, &mut bytes).ok_or_else(|| not_written(column.ty))?;
         write_number((offsets.len() as i64) << 2 | flags, &mut bytes);
         for offset in offsets {
             write_number(offset, &mut bytes);
@@ -129,27 +100,6 @@ fn offsets(before: &[KeyColumn], is_salted: bool) -> Vec<i64> {
     offsets
 }
 
-/// Appends what Phoenix knows of any column: type, limits, direction.
-fn write_column(ty: SqlType, nullable: bool, order: SortOrder, out: &mut Vec<u8>) -> Result<(), PhoenixError> {
-    let (name, length, scale) = match ty {
-        SqlType::Char(width) => ("CHAR".to_owned(), Some(width), None),
-        SqlType::Binary(width) => ("BINARY".to_owned(), Some(width), None),
-        SqlType::Varchar(limit) => ("VARCHAR".to_owned(), limit, None),
-        SqlType::Decimal(None) => ("DECIMAL".to_owned(), None, None),
-        SqlType::Decimal(Some((precision, scale))) => ("DECIMAL".to_owned(), Some(precision.into()), Some(scale)),
-        other => (other.to_string(), None, None),
-    };
-    let Some(number) = TYPES.iter().position(|known| *known == name) else {
-        return Err(PhoenixError::NotPushed { what: format!("a column of type {ty}") });
-    };
-    let flags = i64::from(nullable) | i64::from(scale.is_some()) << 1 | i64::from(length.is_some()) << 2;
-    write_number(flags | (number as i64) << 3, out);
-    if let Some(scale) = scale {
-        write_number(scale.into(), out);
-    }
-    if let Some(length) = length {
-        write_number(length.into(), out);
-    }
-    write_number(if order == SortOrder::Desc { 1 } else { 2 }, out);
-    Ok(())
+fn not_written(ty: SqlType) -> PhoenixError {
+    PhoenixError::NotPushed { what: format!("a column of type {ty}") }
 }

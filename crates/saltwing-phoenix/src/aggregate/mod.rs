@@ -7,4 +7,4 @@ mod scan;
 
 pub use expression::ScanExpression;
 pub use function::{Aggregate, AggregateFunction};
-pub use scan::{AggregateScan, Grouping, ScanAttribute};
+pub use scan::{AggregateScan, Grouping};

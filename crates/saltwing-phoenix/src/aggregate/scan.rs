@@ -2,8 +2,8 @@
 
 use super::expression::ScanExpression;
 use super::function::Aggregate;
-use crate::PhoenixError;
 use crate::writable::write_number;
+use crate::{Attribute, PhoenixError};
 
 /// How rows are grouped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,15 +14,6 @@ pub enum Grouping {
     Unordered(Vec<ScanExpression>),
     /// By the first columns of the key: results in the order of the key.
     Ordered(Vec<ScanExpression>),
-}
-
-/// An attribute of a scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScanAttribute {
-    /// Name.
-    pub name: &'static str,
-    /// Value.
-    pub value: Vec<u8>,
 }
 
 /// A scan whose rows are aggregates of a region's rows. Phoenix's coprocessors of the table compute them; the scan must lie
@@ -57,7 +48,7 @@ impl AggregateScan {
     }
 
     /// The attributes that the scan has to have.
-    pub fn attributes(&self) -> Vec<ScanAttribute> {
+    pub fn attributes(&self) -> Vec<Attribute> {
         let mut value = Vec::new();
         write_number(self.count_of_counts() as i64, &mut value);
         write_number(self.aggregates.len() as i64, &mut value);
@@ -65,15 +56,13 @@ impl AggregateScan {
             aggregate.write(&mut value);
         }
         let grouping = match &self.grouping {
-            Grouping::None => ScanAttribute { name: "_UngroupedAgg", value: vec![1] },
+            Grouping::None => Attribute { name: "_UngroupedAgg", value: vec![1] },
             Grouping::Unordered(groups) => {
-                ScanAttribute { name: "_UnorderedGroupByExpressions", value: expressions(groups) }
+                Attribute { name: "_UnorderedGroupByExpressions", value: expressions(groups) }
             }
-            Grouping::Ordered(groups) => {
-                ScanAttribute { name: "_OrderedGroupByExpressions", value: expressions(groups) }
-            }
+            Grouping::Ordered(groups) => Attribute { name: "_OrderedGroupByExpressions", value: expressions(groups) },
         };
-        vec![ScanAttribute { name: "_Aggs", value }, grouping]
+        vec![Attribute { name: "_Aggs", value }, grouping]
     }
 
     /// How many of the results can't be NULL: the server has them first.

@@ -63,6 +63,8 @@ pub struct PTable {
     pub data_table: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "14")]
     pub default_family: Option<Vec<u8>>,
+    #[prost(bool, required, tag = "15")]
+    pub wal_disabled: bool,
     #[prost(bool, required, tag = "16")]
     pub multi_tenant: bool,
     #[prost(bytes = "vec", optional, tag = "17")]

@@ -84,6 +84,8 @@ fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> 
         storage: numbered(&table.storage, 1, StorageScheme::from_number, "storage scheme")?,
         immutable: table.immutable,
         store_nulls: table.store_nulls == Some(true),
+        row_key_order_optimizable: table.row_key_order_optimizable == Some(true),
+        wal_disabled: table.wal_disabled,
         multi_tenant: table.multi_tenant,
         namespace_mapped,
         indexes: Vec::new(),

@@ -35,6 +35,10 @@ pub struct TableDefinition {
     pub immutable: bool,
     /// STORE_NULLS.
     pub store_nulls: bool,
+    /// Whether descending key columns that vary in width have the separators of Phoenix 4.5 and later.
+    pub row_key_order_optimizable: bool,
+    /// DISABLE_WAL: writes are lost with their region server.
+    pub wal_disabled: bool,
     /// Whether the first key column is a tenant, which tenants' connections fill in.
     pub multi_tenant: bool,
     /// Whether the HBase table lies in the namespace that is named like the schema.

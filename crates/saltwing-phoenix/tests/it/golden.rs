@@ -106,3 +106,9 @@ fn catalog_rows() -> Vec<CatalogRow> {
     };
     lines("catalog.jsonl").iter().map(row).collect()
 }
+
+/// Names of tables, and the attribute with the maintainers of their indexes in hex.
+pub fn maintainers() -> Vec<(String, String)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    lines("maintainers.jsonl").iter().map(|line| (text(&line["table"]), text(&line["maintainers"]))).collect()
+}

@@ -8,6 +8,7 @@ mod golden;
 mod golden_cells;
 mod golden_definitions;
 mod hostile;
+mod maintainers;
 mod qualifiers;
 mod row_laws;
 mod types;
