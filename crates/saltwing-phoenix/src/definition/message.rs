@@ -93,6 +93,8 @@ pub struct PTable {
     pub storage: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "35")]
     pub encoding: Option<Vec<u8>>,
+    #[prost(int64, optional, tag = "42")]
+    pub view_ttl: Option<i64>,
     #[prost(bytes = "vec", optional, tag = "47")]
     pub physical_table_name: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "51")]

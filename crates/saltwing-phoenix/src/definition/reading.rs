@@ -61,6 +61,9 @@ fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> 
     if table.transforming_table.is_some() {
         return Err("a table that is being transformed".into());
     }
+    if table.view_ttl.is_some_and(|ttl| ttl > 0) {
+        return Err("rows of a view that expire".into());
+    }
     let salt_buckets = match table.buckets {
         ..=0 => None,
         buckets => match u16::try_from(buckets) {
@@ -95,13 +98,13 @@ fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> 
 }
 
 fn physical_name(table: &PTable, schema: Option<&str>, name: &str, namespace_mapped: bool) -> Result<String, Reason> {
-    match (table.physical_names.as_slice(), &table.physical_table_name, schema) {
-        ([first, ..], _, _) => text(first),
-        ([], Some(physical), None) => text(physical),
-        ([], Some(physical), Some(schema)) => Ok(joined(schema, &text(physical)?, namespace_mapped)),
-        ([], None, Some(schema)) => Ok(joined(schema, name, namespace_mapped)),
-        ([], None, None) => Ok(name.to_owned()),
+    if let Some(first) = table.physical_names.first() {
+        return text(first);
     }
+    // A transformation leaves a table with another physical name than its own.
+    let transformed = table.physical_table_name.as_deref().filter(|name| !name.is_empty());
+    let name = transformed.map(text).transpose()?.unwrap_or_else(|| name.to_owned());
+    Ok(schema.map_or_else(|| name.clone(), |schema| joined(schema, &name, namespace_mapped)))
 }
 
 fn joined(schema: &str, name: &str, namespace_mapped: bool) -> String {

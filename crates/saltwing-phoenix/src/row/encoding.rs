@@ -29,6 +29,7 @@ impl RowCodec {
     ///
     /// NULL deletes the column's cell; it is an empty cell if the table stores NULLs or the column has a DEFAULT, and nothing
     /// in an immutable table. A packed cell replaces the one that was there: columns that are not named lose their values.
+    /// The time of the cells is the caller's: the server's, or that of the key column if one is ROW_TIMESTAMP.
     ///
     /// # Errors
     /// [`PhoenixError`] for a wrong number of values, a value that its column cannot hold, and NULL in a column that is NOT

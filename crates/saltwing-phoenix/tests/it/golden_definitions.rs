@@ -153,6 +153,7 @@ fn what_is_not_understood_is_named() {
     for (fields, message) in [
         ("d80101", "CA1: transactional tables"),
         ("9a0300", "CA1: a table that is being transformed"),
+        ("d0020a", "CA1: rows of a view that expire"),
         ("9a020109", "CA1: encoding scheme 9"),
         ("9202010a", "CA1: storage scheme 10"),
         ("1805", "CA1: table type 5"),
@@ -168,6 +169,21 @@ fn what_is_not_understood_is_named() {
     }
     let cut = TableDefinition::from_bytes(&with("4a0d0a")).unwrap_err();
     assert_eq!(cut.code(), ErrorCode::Corrupt);
+}
+
+/// Without a physical name of its own, a table's HBase table is named after schema and table.
+#[test]
+fn physical_names() {
+    let name = |fields: &str| {
+        let column = "4a100a014b1a075641524348415230003800";
+        let bytes = format!("0a0153120154180128003000{column}{fields}");
+        TableDefinition::from_bytes(&unhex(&bytes).unwrap()).unwrap().physical_name
+    };
+    assert_eq!(name(""), "S.T");
+    assert_eq!(name("fa0200"), "S.T");
+    assert_eq!(name("f00101"), "S:T");
+    assert_eq!(name("fa02025431f00101"), "S:T1");
+    assert_eq!(name("9a010158"), "X");
 }
 
 /// An index that is not understood does not make its table unreadable.

@@ -23,8 +23,11 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     value
 }
 
-/// The fields of a message, sorted: Phoenix takes the names of columns (field 19) out of a hash set.
-fn fields(mut message: &[u8]) -> Vec<(u64, Vec<u8>)> {
+/// The fields of a message with their numbers.
+type Fields = Vec<(u64, Vec<u8>)>;
+
+/// The fields, sorted: Phoenix takes the names of columns (field 19) out of a hash set.
+fn fields(mut message: &[u8]) -> Fields {
     let mut fields = Vec::new();
     while !message.is_empty() {
         let tag = varint(&mut message);
@@ -45,7 +48,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, Vec<u8>)> {
 }
 
 /// What stands before the first maintainer, and the maintainers.
-fn split(attribute: &str) -> (String, Vec<Vec<(u64, Vec<u8>)>>) {
+fn split(attribute: &str) -> (String, Vec<Fields>) {
     let bytes = unhex(attribute).unwrap();
     // A maintainer begins with fields 1, 2 and 4; its length before them has one byte, or two from 128 on.
     let message = bytes.windows(3).position(|three| three == [0x10, 0, 0x22]).unwrap() - 2;
