@@ -244,6 +244,43 @@ fn results_of_a_region_server() {
     assert_eq!(count.read(&unhex("8000000000000007").unwrap()), Ok(vec![V::Int(7)]));
 }
 
+/// Bytes that Phoenix's own classes made of such results.
+#[test]
+fn results_of_phoenix() {
+    let types = [T::Integer, T::Varchar(None), T::Char(5), T::Decimal(None), T::Double, T::Boolean];
+    let format = table(&[(T::Integer, false, false)], &types.map(|ty| ("0", ty)));
+    let list = [Aggregate::count_rows()].into_iter().chain((0..types.len()).map(|column| of(&format, Min, column)));
+    let scan = AggregateScan::new(list.collect(), Grouping::None).unwrap();
+    let values =
+        [V::Int(5), V::text("abc"), V::text("ab"), V::Decimal("1.5".parse().unwrap()), V::Double(2.25), V::Bool(true)];
+    for (bytes, present) in [
+        ("80000000000000078000000503616263616220202003c10233c00200000000000101003f", [true; 6]),
+        ("80000000000000070361626303c1023301002a", [false, true, false, true, false, true]),
+        ("80000000000000070000", [false; 6]),
+    ] {
+        let shown = values.iter().zip(present).map(|(value, present)| if present { value.clone() } else { V::Null });
+        let expected: Vec<_> = [V::Int(7)].into_iter().chain(shown).collect();
+        assert_eq!(scan.read(&unhex(bytes).unwrap()), Ok(expected));
+    }
+    let many = |count: usize, bytes: &str| {
+        let format = table(&[(T::Integer, false, false)], &vec![("0", T::Integer); count]);
+        let list = (0..count).map(|column| of(&format, Min, column)).collect();
+        let values = AggregateScan::new(list, Grouping::None).unwrap().read(&unhex(bytes).unwrap()).unwrap();
+        values.into_iter().enumerate().filter(|(_, value)| !value.is_null()).collect::<Vec<_>>()
+    };
+    let third = vec![(2, V::Int(2))];
+    assert_eq!(many(16, "800000020004"), third);
+    assert_eq!(many(17, "8000000200000000000000040001"), third);
+    assert_eq!(many(70, "8000000200000000000000040001"), third);
+    for count in [16, 17, 70] {
+        assert_eq!(many(count, "0000"), []);
+    }
+    let words = "800000008000000380000006800000098000000c8000000f8000001280000015800000188000001b8000001e800000218000002480\
+                 0000278000002a8000002d800000308000003380000036800000398000003c8000003f800000428000004592492492492492490000\
+                 0000000000240002";
+    assert_eq!(many(70, words), (0..70).step_by(3).map(|place| (place, V::Int(place as i64))).collect::<Vec<_>>());
+}
+
 /// Results as a region server writes them: counts, then the others that are there, then their bits.
 fn written(results: &[(T, Option<V>)], counts: &[i64]) -> Vec<u8> {
     let mut out: Vec<u8> = counts.iter().flat_map(|count| (count ^ i64::MIN).to_be_bytes()).collect();

@@ -9,6 +9,7 @@ mod golden_cells;
 mod golden_definitions;
 mod hostile;
 mod maintainers;
+mod offsets;
 mod qualifiers;
 mod row_laws;
 mod types;
