@@ -136,6 +136,29 @@ proptest! {
         }
     }
 
+    /// Random bytes in the cells of the table: of its columns, of its families, and of its rows as a whole.
+    #[test]
+    fn random_rows(
+        (format, _) in row(),
+        key in prop::collection::vec(byte(), 0..9),
+        cells in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(byte(), 0..24)), 0..6),
+    ) {
+        let mut places = vec![(format.empty_family.clone().into_bytes(), format.qualifiers.of_empty_cell().to_vec())];
+        for column in &format.columns {
+            places.push((column.family.clone().into_bytes(), column.qualifier.clone()));
+            places.push((column.family.clone().into_bytes(), b"1".to_vec()));
+        }
+        let codec = RowCodec::new(format).unwrap();
+        let cells = cells.into_iter().map(|(place, value)| {
+            let (family, qualifier) = place.get(&places).clone();
+            (family, qualifier, value)
+        });
+        let cells: Cells = cells.collect();
+        if let Err(error) = codec.decode(&key, refs(&cells)) {
+            prop_assert_eq!(error.code(), ErrorCode::Corrupt, "{}", error);
+        }
+    }
+
     #[test]
     fn damaged_rows((format, values) in row(), which in any::<prop::sample::Index>(), changes in changes()) {
         let codec = RowCodec::new(format).unwrap();
