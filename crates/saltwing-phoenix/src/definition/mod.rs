@@ -1,0 +1,17 @@
+//! Definitions of tables, as the server of Phoenix's catalog answers.
+
+mod column;
+mod column_type;
+mod error;
+mod message;
+mod reading;
+mod request;
+mod row_format;
+mod table;
+
+pub use column::ColumnDefinition;
+pub use error::DefinitionError;
+pub use request::{TableReply, TableRequest};
+pub use table::{
+    IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind, ViewDefinition, ViewKind,
+};
