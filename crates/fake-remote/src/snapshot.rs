@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use saltwing_access::{
-    Budget, ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange,
-    ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
+    ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute,
+    ScanSpec, Snapshot, SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
@@ -79,7 +79,7 @@ impl Snapshot for RemoteSnapshot {
         context: Option<&ScanContext>,
     ) -> Result<usize, TableError> {
         self.check(columns.table())?;
-        let unlimited = ScanContext::new(Budget::default());
+        let unlimited = ScanContext::of_look_up();
         let rows = self.link.rows(columns.table(), keys, context.unwrap_or(&unlimited))?;
         let found = keys.iter().filter_map(|key| rows.get_key_value(key));
         for (key, row) in found {

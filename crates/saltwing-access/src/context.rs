@@ -1,5 +1,6 @@
 //! The counters of a running statement, and its cancellation.
 
+use std::fmt;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Relaxed, Release},
@@ -172,8 +173,18 @@ pub struct ScanContext {
     pub counters: Arc<Counters>,
 }
 
+/// The statement of which a context's reads are a part, if they have no limits of their own.
+struct Statement(Option<Arc<dyn Interrupt>>);
+
+impl fmt::Debug for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Statement").field(&self.0.is_some()).finish()
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
+    statement: Statement,
     budget: Budget,
     threads: Threads,
     memory: StatementMemory,
@@ -191,6 +202,9 @@ impl Interrupt for Shared {
         if self.cancelled.load(Relaxed) {
             return Err(Interrupted::Cancelled);
         }
+        if let Some(statement) = &self.statement.0 {
+            return statement.check();
+        }
         match (self.deadline, self.budget.time_max) {
             (Some(deadline), Some(limit)) if Instant::now() >= deadline => {
                 Err(Interrupted::Timeout { limit_ms: limit.as_millis() as u64 })
@@ -200,11 +214,17 @@ impl Interrupt for Shared {
     }
 
     fn remaining(&self) -> Option<Duration> {
+        if let Some(statement) = &self.statement.0 {
+            return statement.remaining();
+        }
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     fn wakers(&self) -> Option<&Wakers> {
-        Some(&self.wakers)
+        match &self.statement.0 {
+            Some(statement) => statement.wakers(),
+            None => Some(&self.wakers),
+        }
     }
 }
 
@@ -214,10 +234,21 @@ impl ScanContext {
         Self::of_statement(budget, Threads::ONE, StatementMemory::new(Arc::new(Memory::new(usize::MAX)), usize::MAX))
     }
 
+    /// A context without limits, for look-ups that are a part of a statement and do not count as its reads: it must stop when the statement of the
+    /// thread must.
+    pub fn of_look_up() -> Self {
+        let mut context = Self::new(Budget::default());
+        if let Some(shared) = Arc::get_mut(&mut context.shared) {
+            shared.statement = Statement(interrupt::current());
+        }
+        context
+    }
+
     /// As [`ScanContext::new`], for a statement for which several threads may work, and that shares its memory with others.
     pub fn of_statement(budget: Budget, threads: Threads, memory: StatementMemory) -> Self {
         let started = Instant::now();
         let shared = Shared {
+            statement: Statement(None),
             budget,
             threads,
             memory,

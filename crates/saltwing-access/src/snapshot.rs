@@ -11,8 +11,8 @@ use saltwing_types::{TableName, Value};
 use crate::few_rows::ShortRange;
 use crate::keys::KeyList;
 use crate::{
-    Budget, ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table,
-    TableError, Totals,
+    ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
+    Totals,
 };
 
 /// All rows at one instant: it never changes, and it blocks no one.
@@ -49,7 +49,7 @@ pub trait Snapshot: Send + Sync {
         values: &mut RowValues,
         context: Option<&ScanContext>,
     ) -> Result<usize, TableError> {
-        let context = context.cloned().unwrap_or_else(|| ScanContext::new(Budget::default()));
+        let context = context.cloned().unwrap_or_else(|| ScanContext::of_look_up());
         let spec = ScanSpec::new(columns.table(), columns.columns().to_vec(), Vec::new())?;
         let first = values.rows();
         let mut scan = self.scan(&spec, ScanRoute::of(KeyList::of(columns.table(), keys).into()), context)?;

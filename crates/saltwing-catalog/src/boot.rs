@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{
-    Budget, Durability, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, Table, TableError, TableStore, WriteBatch,
+    Durability, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, Table, TableError, TableStore, WriteBatch,
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
@@ -405,7 +405,7 @@ impl Catalog {
     fn rows(&self, table: &Arc<Table>) -> Result<Vec<Vec<Value>>, CatalogError> {
         let snapshot = self.store.snapshot()?;
         let (spec, all) = (ScanSpec::new(table, vec![table.row_key_index()], Vec::new())?, Projection::all(table));
-        let mut scan = snapshot.scan(&spec, ScanRoute::of(KeySet::all()), ScanContext::new(Budget::default()))?;
+        let mut scan = snapshot.scan(&spec, ScanRoute::of(KeySet::all()), ScanContext::of_look_up())?;
         let mut rows = Vec::new();
         while let Some(batch) = scan.next_batch()? {
             for row in 0..batch.num_rows() {

@@ -9,9 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use saltwing_access::{
-    Budget, Index, KeyRanges, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, Transaction,
-};
+use saltwing_access::{Index, KeyRanges, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, Transaction};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{SqlType, TableId, Value, text};
 
@@ -111,7 +109,7 @@ pub(crate) fn find_entry<T>(
     mut take: impl FnMut(Vec<Value>, Vec<Value>) -> Result<Option<T>, ExecError>,
 ) -> Result<Option<T>, ExecError> {
     let route = ScanRoute::of(KeySet::everywhere(ranges));
-    let mut scan = view.scan(spec, route, ScanContext::new(Budget::default()))?;
+    let mut scan = view.scan(spec, route, ScanContext::of_look_up())?;
     while let Some(batch) = scan.next_batch()? {
         for row in 0..batch.num_rows() {
             let entry = row_of_values(index.entries(), &batch, row)?;

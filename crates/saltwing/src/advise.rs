@@ -56,7 +56,7 @@ fn entry_bytes(session: &Session, table: &Arc<Table>, index: &Index) -> Result<O
     let snapshot = snapshot_of(table, session.snapshot()?)?;
     let spec = ScanSpec::new(table, (0..table.width()).collect(), Vec::new())?;
     let route = ScanRoute { limit: Some(SAMPLE_ROWS), ..ScanRoute::of(KeySet::all()) };
-    let mut scan = snapshot.scan(&spec, route, ScanContext::new(saltwing_access::Budget::default()))?;
+    let mut scan = snapshot.scan(&spec, route, ScanContext::of_look_up())?;
     let (mut entries, mut bytes) = (0u64, 0u64);
     while let Some((columns, rows)) = scan.next_columns()? {
         for row in 0..rows {
