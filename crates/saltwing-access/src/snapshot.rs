@@ -49,7 +49,7 @@ pub trait Snapshot: Send + Sync {
         values: &mut RowValues,
         context: Option<&ScanContext>,
     ) -> Result<usize, TableError> {
-        let context = context.cloned().unwrap_or_else(|| ScanContext::of_look_up());
+        let context = context.cloned().unwrap_or_else(ScanContext::of_look_up);
         let spec = ScanSpec::new(columns.table(), columns.columns().to_vec(), Vec::new())?;
         let first = values.rows();
         let mut scan = self.scan(&spec, ScanRoute::of(KeyList::of(columns.table(), keys).into()), context)?;
