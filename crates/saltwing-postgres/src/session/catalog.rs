@@ -125,7 +125,7 @@ fn named_statements(statements: &HashMap<String, Named>) -> Vec<NamedStatement<'
     for (name, named) in statements.iter().filter(|(name, _)| !name.is_empty()) {
         facts.push(NamedStatement {
             name,
-            text: &named.text,
+            text: named.text.trim(),
             prepared_ms: unix_ms(named.prepared_at),
             parameter_types: named.prepared.parameters.iter().map(|parameter| parameter.oid).collect(),
             is_from_sql: named.is_from_sql,
@@ -138,7 +138,7 @@ fn named_statements(statements: &HashMap<String, Named>) -> Vec<NamedStatement<'
 fn named_cursors(portals: &HashMap<String, Portal>) -> Vec<NamedCursor<'_>> {
     let mut facts = Vec::new();
     for (name, portal) in portals.iter().filter(|(name, _)| !name.is_empty()) {
-        let (text, opened_ms, is_binary) = (&*portal.text, unix_ms(portal.opened_at), portal.is_binary());
+        let (text, opened_ms, is_binary) = (portal.text.trim(), unix_ms(portal.opened_at), portal.is_binary());
         facts.push(NamedCursor { name, text, opened_ms, is_binary });
     }
     facts
