@@ -38,7 +38,7 @@ const STATEMENTS: [(&str, &str); 23] = [
     ("", "SELECT NEXT VALUE FOR s"),
 ];
 
-/// A query of the relational engine: the error is that of its caller, who waits for the engine and not for a server.
+/// A query of the relational engine. The caller waits for the engine, which waits for the server, so the error does not name the server.
 const RELATIONAL: (&str, &str) = ("", "SELECT * FROM t JOIN t AS o ON t.k = o.a WHERE t.h = 'h1' AND o.h = 'h2'");
 
 struct Cluster {

@@ -5,9 +5,9 @@
 //!       [--cluster COMMAND]
 //! ```
 //!
-//! The address is that of the master. Without COMMAND no process is disturbed. It is asked for `kill NAME`, to start `rs NAME` or `master`
-//! again, and for `status`, whose lines begin with NAME and the process id; the names are `rs1`, `rs2` and `master`. One pause in four
-//! ends with the death of the server.
+//! The address is that of the master. Without COMMAND, chaos disturbs no process. With it, chaos runs `COMMAND kill NAME`, `COMMAND rs NAME` and
+//! `COMMAND master` to start them again, and `COMMAND status`, whose lines begin with NAME and the process id; the names are `rs1`,
+//! `rs2` and `master`. One pause in four ends with the death of the server.
 //!
 //! Every worker has rows of its own, which lie in one range of keys, so that it knows what each read must give. An outcome that is unknown
 //! is settled by a read. The program fails if a read gives anything else than the model.

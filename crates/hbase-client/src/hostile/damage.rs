@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 
-/// Lengths and counts beyond what is there, at the edges of the types that hold them.
+/// Lengths and counts that no piece of the conversation has: at the limits of 8, 16, 28, 32 and 64 bits.
 pub(super) const HOSTILE_LENGTHS: [u64; 9] =
     [0x7f, 0xffff, 0x0fff_ffff, i32::MAX as u64, u32::MAX as u64, 1 << 32, i64::MAX as u64, u64::MAX - 8, u64::MAX];
 

@@ -39,7 +39,7 @@ pub(super) const MESSAGES: &[Decoder] = messages! {
     MergeTableRegionsResponse SetBalancerRunningResponse ForeignExceptionMessage
 };
 
-/// The decoders of what is not a message alone.
+/// The decoders of frames and of the pieces inside them; those of single messages are in [`MESSAGES`].
 pub(super) const FRAMES: &[Decoder] = &[
     Decoder { name: "frames of a stream", decode: stream },
     Decoder { name: "preamble", decode: |bytes| drop(take_preamble(&mut BytesMut::from(bytes))) },

@@ -35,7 +35,7 @@ impl Flight {
         Self { region, until, task: tokio::spawn(opening.call(until)) }
     }
 
-    /// The region that is asked.
+    /// The region that the call reads.
     pub(super) fn region(&self) -> &Region {
         &self.region
     }

@@ -31,8 +31,8 @@ use crate::table_name::TableName;
 /// While the caller works on the rows of one answer, the next call is under way: the scanner holds one answer more than the
 /// caller has taken, and a scan that is not read to its end has made one call too many, unless it has a [limit](Scan::limit).
 ///
-/// If a future of a call is dropped, no rows are lost: the next call goes on. If the scanner is dropped, the server is told to close its
-/// own, as soon as a call that is under way has ended.
+/// If the caller drops the future of a call, no rows are lost: the next call goes on. If the caller drops the scanner, the client tells the
+/// server to close the server's scanner. If a call is under way, the client does so after that call has ended.
 pub struct Scanner {
     cluster: Arc<Cluster>,
     progress: Progress,

@@ -126,7 +126,7 @@ fn a_small_scan_is_one_call() {
     });
 }
 
-/// The server is told when it has answered: before that it would refuse to close what it reads.
+/// The client tells the server after the server has answered: before that, the server would refuse to close a scanner that it reads.
 #[test]
 fn a_scanner_that_is_dropped_is_closed_after_its_call() {
     for region_has_more in [true, false] {

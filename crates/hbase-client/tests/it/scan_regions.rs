@@ -71,7 +71,7 @@ fn rows_out_of_order_are_an_error() {
     }
 }
 
-/// While the caller works on the last rows of a region, the one after it is asked, unless its place is not known or the scan ends there.
+/// While the caller works on the last rows of a region, the scanner calls the next region, if it knows its server and the scan goes on there.
 #[test]
 fn the_region_after_the_last_rows_is_asked_ahead() {
     for (knows_regions, stop, calls_ahead) in [(true, "", 1), (false, "", 0), (true, "m", 0), (true, "n", 1)] {
