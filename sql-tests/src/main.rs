@@ -15,8 +15,8 @@ use sql_tests::{Error, Executor, FileReport, Options, Store, Totals, run_files, 
 #[derive(Parser)]
 #[command(name = "sql-tests")]
 struct Arguments {
-    /// The store: redb, sled, memory or fake-remote.
-    #[arg(long, default_value = "redb", value_parser = |s: &str| Store::by_name(s).ok_or("redb, sled, memory or fake-remote"))]
+    /// The store: redb, sled, memory, fake-remote or fake-remote-rows.
+    #[arg(long, default_value = "redb", value_parser = |s: &str| Store::by_name(s).ok_or("redb, sled, memory, fake-remote or fake-remote-rows"))]
     store: Store,
     /// Buckets of every table that names no SALT_BUCKETS; 0 is none.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]

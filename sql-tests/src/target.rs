@@ -46,8 +46,9 @@ impl Executor {
 pub enum Store {
     /// A store of this process.
     Embedded(StoreKind),
-    /// A cluster that is not there, with many faults: see `fake_remote`.
-    FakeRemote,
+    /// A cluster that is not there, with many faults: see `fake_remote`. It writes so much as a whole; where that is one row, the catalog is in this
+    /// process.
+    FakeRemote(AtomicScope),
 }
 
 impl From<StoreKind> for Store {
@@ -61,13 +62,16 @@ impl Store {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embedded(kind) => kind.as_str(),
-            Self::FakeRemote => "fake-remote",
+            Self::FakeRemote(AtomicScope::Store) => "fake-remote",
+            Self::FakeRemote(AtomicScope::Row) => "fake-remote-rows",
         }
     }
 
     /// The store of this name.
     pub fn by_name(name: &str) -> Option<Self> {
-        if name == "fake-remote" { Some(Self::FakeRemote) } else { StoreKind::by_name(name).map(Self::Embedded) }
+        let remote = [AtomicScope::Store, AtomicScope::Row].map(Self::FakeRemote);
+        let embedded = || StoreKind::by_name(name).map(Self::Embedded);
+        remote.into_iter().find(|store| store.as_str() == name).or_else(embedded)
     }
 }
 
@@ -115,7 +119,7 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn open(options: &Options) -> Result<Self, Error> {
         let directory = match options.store {
-            Store::Embedded(StoreKind::Memory) | Store::FakeRemote => None,
+            Store::Embedded(StoreKind::Memory) | Store::FakeRemote(_) => None,
             Store::Embedded(_) => {
                 Some(TempDir::new().map_err(|source| Error::File { path: "a temporary directory".into(), source })?)
             }
@@ -134,15 +138,19 @@ impl Target {
         }
         let database = match options.store {
             Store::Embedded(kind) => builder.store(kind).open()?,
-            Store::FakeRemote => {
-                builder.open_over(Arc::new(RemoteStore::new(AtomicScope::Store, Faults::often(FAULTS_SEED))))?
+            Store::FakeRemote(scope) => {
+                let store = Arc::new(RemoteStore::new(scope, Faults::often(FAULTS_SEED)));
+                match scope {
+                    AtomicScope::Store => builder.open_over(store)?,
+                    AtomicScope::Row => builder.open_beside(store)?,
+                }
             }
         };
         Ok(Self {
             connections: HashMap::new(),
             database,
             executor: options.executor,
-            is_remote: options.store == Store::FakeRemote,
+            is_remote: matches!(options.store, Store::FakeRemote(_)),
             _directory: directory,
         })
     }

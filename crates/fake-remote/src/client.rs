@@ -12,7 +12,8 @@ use saltwing_types::TableId;
 use saltwing_types::interrupt::{self, Interrupt, Interrupted};
 
 use crate::chance::Chance;
-use crate::cluster::{CallError, Cluster, StoredRow};
+use crate::cluster::{CallError, Cluster};
+use crate::rows::StoredRow;
 
 /// The store's name.
 pub(crate) const NAME: &str = "fake-remote";

@@ -7,16 +7,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_access::{Direction, Table};
 use saltwing_rowkey::KeyRange;
-use saltwing_types::{TableId, Value};
+use saltwing_types::TableId;
 
 use crate::chance::Chance;
-
-/// A row as a server keeps it: the values of its stored columns by family and slot.
-#[derive(Debug)]
-pub(crate) struct StoredRow {
-    pub(crate) written_ms: i64,
-    pub(crate) cells: Vec<((usize, u16), Value)>,
-}
+use crate::row_write::{Refused as RefusedRow, RowWrite};
+use crate::rows::StoredRow;
 
 /// A version of a row: the commit that made it, and the row unless it was deleted.
 type Version = (u64, Option<Arc<StoredRow>>);
@@ -56,8 +51,6 @@ pub(crate) enum Refused {
     Conflict { table: TableId, key: Vec<u8> },
     /// The table has another definition, or is gone.
     Definition { table: TableId },
-    /// It has more rows than the cluster writes at once.
-    NotAtomic,
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +69,8 @@ struct State {
     last: u64,
     /// Commits by the client's number of them.
     done: HashMap<u64, u64>,
+    /// Calls that wrote rows one by one, by the client's number of them.
+    rows_done: HashMap<u64, RowAnswers>,
     row_ids: HashMap<TableId, i64>,
 }
 
@@ -106,9 +101,10 @@ pub(crate) struct Commit<'a> {
     /// The definitions that the rows were written by.
     pub(crate) tables: &'a [Arc<Table>],
     pub(crate) read_at: Option<&'a ReadAt>,
-    /// Most rows that are written at once.
-    pub(crate) rows_max: usize,
 }
+
+/// What became of each of some rows that were written one by one, in their order; as many as a call wrote.
+pub(crate) type RowAnswers = Vec<Result<(), RefusedRow>>;
 
 impl Cluster {
     pub(crate) fn new(seed: u64, changes: u32, failures: u32) -> Self {
@@ -286,13 +282,10 @@ impl Cluster {
     }
 
     fn carry_out(&self, commit: &Commit<'_>) -> Result<u64, Refused> {
-        let Commit { number, changes, tables, read_at, rows_max } = commit;
+        let Commit { number, changes, tables, read_at } = commit;
         let mut state = self.state.lock();
         if let Some(done) = state.done.get(number) {
             return Ok(*done);
-        }
-        if changes.len() > *rows_max {
-            return Err(Refused::NotAtomic);
         }
         for table in *tables {
             let id = table.def().id;
@@ -317,6 +310,57 @@ impl Cluster {
         }
         state.done.insert(*number, no);
         Ok(no)
+    }
+}
+
+impl Cluster {
+    /// Writes rows of a region one by one. A call whose number was carried out before is not carried out again.
+    pub(crate) fn write_rows(
+        &self,
+        number: u64,
+        region: &Located,
+        (table, now_ms): (&Table, i64),
+        writes: &[RowWrite],
+    ) -> Result<RowAnswers, CallError> {
+        self.disturb(region.table)?;
+        let answers = self.write_each(number, region, (table, now_ms), writes)?;
+        // The answer may be lost, too.
+        if self.chance.one_in(self.failures) { Err(CallError::NoAnswer) } else { Ok(answers) }
+    }
+
+    fn write_each(
+        &self,
+        number: u64,
+        region: &Located,
+        (table, now_ms): (&Table, i64),
+        writes: &[RowWrite],
+    ) -> Result<RowAnswers, CallError> {
+        if let Some(done) = self.state.lock().rows_done.get(&number) {
+            return Ok(done.clone());
+        }
+        if !self.is_as_located(region) {
+            return Err(CallError::NotServing);
+        }
+        let mut state = self.state.lock();
+        let is_open = state.open.get(&region.table).is_some_and(|newest| newest.version() == table.version());
+        let mut answers = RowAnswers::with_capacity(writes.len());
+        for write in writes {
+            if !is_open {
+                answers.push(Err(RefusedRow::Definition));
+                continue;
+            }
+            let versions = state.tables.get(&region.table).and_then(|rows| rows.versions.get(&write.key));
+            let old = versions.and_then(|versions| version_at(versions, u64::MAX));
+            let written = write.result(table, old, now_ms);
+            answers.push(written.map(|row| {
+                state.last += 1;
+                let no = state.last;
+                let rows = state.tables.entry(region.table).or_default();
+                rows.versions.entry(write.key.clone()).or_default().push((no, row));
+            }));
+        }
+        state.rows_done.insert(number, answers.clone());
+        Ok(answers)
     }
 }
 

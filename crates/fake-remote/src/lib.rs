@@ -11,18 +11,20 @@
 //! can be sent again when its answer was lost.
 //!
 //! # Profiles
-//! * [`AtomicScope::Store`]: a commit writes rows of any tables at once.
-//! * [`AtomicScope::Row`]: a commit of several rows is refused, except of the catalog's own tables, which a cluster keeps in
-//!   one region.
+//! * [`AtomicScope::Store`]: a commit writes rows of any tables as a whole, and is checked against a snapshot of all tables.
+//! * [`AtomicScope::Row`]: as HBase. Each row is written by itself; a write may demand that the row is as the statement has read it, or set some
+//!   of its columns. A read sees the newest rows of each region when it comes there. A catalog does not fit into such a store.
 //!
 //! # Left to others
 //! Speed, durability, and giving space back: old versions stay.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod batch;
 mod chance;
 mod client;
 mod cluster;
+mod row_write;
 mod rows;
 mod scan;
 mod snapshot;

@@ -14,8 +14,8 @@ use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
 
 use crate::client::Link;
-use crate::cluster::{CallError, Keys, StoredRow};
-use crate::rows::value;
+use crate::cluster::{CallError, Keys};
+use crate::rows::{StoredRow, value};
 
 /// Most ranges that a call reads.
 const RANGES_MAX: usize = 1024;

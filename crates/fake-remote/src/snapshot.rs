@@ -4,23 +4,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute,
-    ScanSpec, Snapshot, SplitTarget, Table, TableError,
+    AtomicScope, ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange,
+    ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
 use crate::client::{Client, Link, OwnChanges};
-use crate::cluster::StoredRow;
-use crate::rows::value;
+use crate::rows::{StoredRow, value};
 use crate::scan::RemoteScan;
 
 pub(crate) fn projected(columns: &Projection, key: &[u8], row: &StoredRow) -> Result<Vec<Value>, TableError> {
     columns.columns().iter().map(|&column| value(columns.table(), column, key, row)).collect()
 }
 
-/// All rows as of one commit.
+/// All rows as of one commit, or as they are when they are read: see the [profiles](crate#profiles).
 #[derive(Clone)]
 pub(crate) struct RemoteSnapshot {
     pub(crate) link: Link,
@@ -30,7 +29,12 @@ pub(crate) struct RemoteSnapshot {
 
 impl RemoteSnapshot {
     pub(crate) fn new(client: &Arc<Client>) -> Self {
-        let (at, definitions) = client.cluster.newest();
+        let (newest, definitions) = client.cluster.newest();
+        let at = match client.atomic {
+            AtomicScope::Store => newest,
+            // Each call sees what there is then.
+            AtomicScope::Row => u64::MAX,
+        };
         // The clock is read after the commit number: a row that was dropped as expired is expired at this time, too.
         let now_ms = client.now_ms();
         Self { link: Link::new(client.clone(), at, now_ms), definitions }

@@ -12,11 +12,12 @@ use saltwing_access::{
 use saltwing_expr::RowValues;
 use saltwing_types::TableId;
 
+use crate::batch::RemoteBatch;
 use crate::chance::Chance;
 use crate::client::{Client, NAME};
 use crate::cluster::Cluster;
 use crate::snapshot::{RemoteSnapshot, projected};
-use crate::transaction::{RemoteBatch, RemoteTransaction};
+use crate::transaction::RemoteTransaction;
 
 /// What goes wrong between the client and the cluster.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +65,7 @@ pub struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// An empty cluster, whose commits write that much at once.
+    /// An empty cluster, whose commits write that much as a whole: see the [profiles](crate#profiles).
     pub fn new(atomic: AtomicScope, faults: Faults) -> Self {
         Self::with_clock(atomic, faults, Arc::new(SystemClock))
     }
@@ -87,10 +88,15 @@ impl RemoteStore {
             commits: AtomicU64::new(1),
             calls: AtomicU64::new(0),
         };
+        let snapshots = match atomic {
+            AtomicScope::Row => SnapshotScope::Region,
+            AtomicScope::Store => SnapshotScope::Store,
+        };
         let capabilities = Capabilities {
             name: NAME,
             atomic,
-            snapshots: SnapshotScope::Store,
+            snapshots,
+            sets_columns: atomic == AtomicScope::Row,
             persistent: false,
             durability: DurabilityScope::Process,
         };
@@ -124,7 +130,10 @@ impl TableStore for RemoteStore {
     }
 
     fn open_table(&self, table: Table) -> Arc<Table> {
-        let table = Arc::new(table);
+        let table = Arc::new(match self.capabilities.snapshots {
+            SnapshotScope::Region => table.compared(),
+            SnapshotScope::Store => table,
+        });
         self.client.cluster.open(table.clone());
         table
     }

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc)]
 
+mod by_region;
 mod fixture;
 mod own_writes;
 
@@ -18,26 +19,39 @@ use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_types::{ColumnDef, ErrorCode, Value};
 
 use crate::{
-    Budget, Direction, Durability, KeySet, Projection, RowChange, ScanContext, ScanRoute, ShortRange, SplitTarget,
-    Table, TableError, TableStore,
+    AtomicScope, Budget, Direction, Durability, KeySet, OldRow, Projection, RowChange, ScanContext, ScanRoute,
+    ShortRange, SnapshotScope, SplitTarget, Table, TableError, TableStore,
 };
 
 use fixture::empty;
 pub use fixture::{ManualClock, Open, context, everything, read, row, scan, table_def};
 
-/// Checks a store whose commits write rows of any tables at once.
+/// Checks a store by its [`Capabilities`](crate::Capabilities).
 pub fn check(open: Open<'_>) {
+    let capabilities = open(Arc::new(ManualClock::default())).capabilities().clone();
     rows_are_those_of_a_map(open);
-    a_snapshot_stays_as_it_was(open);
-    the_first_committer_wins(open);
-    claims_are_held_against_each_other(open);
-    parts_of_a_transaction_do_not_conflict(open);
-    own_writes::a_transaction_reads_its_own_writes(open);
     rows_expire(open);
     definitions_change(open);
     budgets_and_cancel_stop_a_scan(open);
     row_ids_are_new(open);
     nothing_is_lost_between_threads(open);
+    if capabilities.snapshots == SnapshotScope::Store {
+        a_snapshot_stays_as_it_was(open);
+        the_first_committer_wins(open);
+        claims_are_held_against_each_other(open);
+        parts_of_a_transaction_do_not_conflict(open);
+        own_writes::a_transaction_reads_its_own_writes(open);
+    } else {
+        by_region::a_scan_reads_each_row_whole_and_once(open);
+        by_region::a_commit_compares_rows(open);
+    }
+    if capabilities.atomic == AtomicScope::Row {
+        by_region::a_commit_counts_its_rows(open);
+    }
+    if capabilities.sets_columns {
+        by_region::columns_are_set_alone(open);
+        by_region::columns_set_by_threads_are_all_there(open);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -367,7 +381,9 @@ fn nothing_is_lost_between_threads(open: Open<'_>) {
             Some(Value::Int(sum)) => sum + 1,
             _ => 1,
         };
-        transaction.apply(&table, RowChange::put(&row(1, None, Some(sum), None, None)), None).unwrap();
+        let new = row(1, None, Some(sum), None, None);
+        let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
+        transaction.apply(&table, RowChange::Put { new: &new, old, written_ms: None }, None).unwrap();
         match transaction.commit(Durability::Buffered) {
             Ok(_) => return,
             Err(TableError::Conflict { .. } | TableError::SnapshotTooOld) => {}

@@ -228,27 +228,31 @@ impl Interrupt for Shared {
     }
 }
 
+fn unlimited_memory() -> StatementMemory {
+    StatementMemory::new(Arc::new(Memory::new(usize::MAX)), usize::MAX)
+}
+
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
-        Self::of_statement(budget, Threads::ONE, StatementMemory::new(Arc::new(Memory::new(usize::MAX)), usize::MAX))
+        Self::of_statement(budget, Threads::ONE, unlimited_memory())
     }
 
     /// A context without limits, for look-ups that are a part of a statement and do not count as its reads: it must stop when the statement of the
     /// thread must.
     pub fn of_look_up() -> Self {
-        let mut context = Self::new(Budget::default());
-        if let Some(shared) = Arc::get_mut(&mut context.shared) {
-            shared.statement = Statement(interrupt::current());
-        }
-        context
+        Self::within(Statement(interrupt::current()), Budget::default(), Threads::ONE, unlimited_memory())
     }
 
     /// As [`ScanContext::new`], for a statement for which several threads may work, and that shares its memory with others.
     pub fn of_statement(budget: Budget, threads: Threads, memory: StatementMemory) -> Self {
+        Self::within(Statement(None), budget, threads, memory)
+    }
+
+    fn within(statement: Statement, budget: Budget, threads: Threads, memory: StatementMemory) -> Self {
         let started = Instant::now();
         let shared = Shared {
-            statement: Statement(None),
+            statement,
             budget,
             threads,
             memory,

@@ -51,13 +51,32 @@ pub enum TableError {
         /// The values of its key as SQL text.
         key: String,
     },
-    /// A commit of more rows than the store writes at once.
-    #[error("{store} writes one row at once, and the statement writes {rows} or more")]
+    /// Rows that must be written as a whole or not at all, on a store that writes each row by itself.
+    #[error("{what} writes several rows together, and {store} writes each row by itself")]
     NotAtomic {
         /// The store's name.
         store: &'static str,
-        /// Rows of the commit.
-        rows: usize,
+        /// What writes them, with its article.
+        what: &'static str,
+    },
+    /// A commit of a store that writes each row by itself, of which a part was written.
+    #[error("of {} rows, {written} are written{}{}: {first}", .written + .refused + .unknown,
+        counted(*.refused, "not written"), counted(*.unknown, "written or not, which is unknown"))]
+    PartlyWritten {
+        /// Rows that are written, and stay.
+        written: u64,
+        /// Rows that are not written.
+        refused: u64,
+        /// Rows of which nobody knows whether they are written.
+        unknown: u64,
+        /// The first error of a row.
+        first: Box<TableError>,
+    },
+    /// A change of some columns, for a store that writes rows whole: a broken invariant of ours.
+    #[error("{store} writes rows whole, and a change has some of its columns")]
+    WritesWholeRows {
+        /// The store's name.
+        store: &'static str,
     },
     /// A table was altered under a statement.
     #[error("the definition of {table} was changed while the statement ran")]
@@ -206,10 +225,31 @@ impl TableError {
             Self::StoppedWaiting { interrupted, .. } => interrupted.code(),
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
+            Self::PartlyWritten { unknown: 1.., .. } => ErrorCode::CommitUnknown,
+            Self::PartlyWritten { first, .. } => first.code(),
             Self::MergeStalled { .. } => ErrorCode::Io,
             Self::NoVersions { .. } | Self::BeyondVersions { .. } | Self::FutureTime { .. } => ErrorCode::BadArgument,
-            Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) => ErrorCode::Bug,
+            Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) | Self::WritesWholeRows { .. } => {
+                ErrorCode::Bug
+            }
         }
+    }
+
+    /// How many rows a commit with this error has written nevertheless.
+    pub fn rows_written(&self) -> u64 {
+        match self {
+            Self::PartlyWritten { written, .. } => *written,
+            _ => 0,
+        }
+    }
+}
+
+/// `, 3 are not written`; nothing for 0.
+fn counted(rows: u64, what: &str) -> String {
+    match rows {
+        0 => String::new(),
+        1 => format!(", 1 is {what}"),
+        _ => format!(", {rows} are {what}"),
     }
 }
 

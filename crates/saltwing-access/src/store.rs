@@ -9,13 +9,11 @@ use saltwing_types::{DurabilityScope, TableDef, TableId};
 
 use crate::{CommitNo, Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
 
-/// How much one commit writes at once.
+/// What one commit writes as a whole or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AtomicScope {
-    /// One row.
+    /// Each row by itself: a commit may be written in part ([`TableError::PartlyWritten`]).
     Row,
-    /// The rows of one region.
-    Region,
     /// Rows of any tables.
     Store,
 }
@@ -23,7 +21,8 @@ pub enum AtomicScope {
 /// The scope of a consistent snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SnapshotScope {
-    /// Each region separately.
+    /// Each region separately, at the time when a scan comes to it. A row is read whole. A row that was there all the time is read once, however
+    /// regions change.
     Region,
     /// All tables.
     Store,
@@ -38,6 +37,8 @@ pub struct Capabilities {
     pub atomic: AtomicScope,
     /// The scope of a snapshot.
     pub snapshots: SnapshotScope,
+    /// Whether a commit may write some columns of a row and leave the others: [`RowChange::Set`](crate::RowChange).
+    pub sets_columns: bool,
     /// Whether data survives the end of the process.
     pub persistent: bool,
     /// The failures that an acknowledged synced commit survives.
@@ -45,14 +46,14 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Checks that a commit may have that many rows.
+    /// Checks that a commit writes several rows as a whole or not at all, as `what` needs it.
     ///
     /// # Errors
     /// [`TableError::NotAtomic`].
-    pub fn check_rows(&self, rows: usize) -> Result<(), TableError> {
+    pub fn check_atomic(&self, what: &'static str) -> Result<(), TableError> {
         match self.atomic {
-            AtomicScope::Row if rows > 1 => Err(TableError::NotAtomic { store: self.name, rows }),
-            _ => Ok(()),
+            AtomicScope::Row => Err(TableError::NotAtomic { store: self.name, what }),
+            AtomicScope::Store => Ok(()),
         }
     }
 }
@@ -69,8 +70,9 @@ pub struct PointRow {
 /// The rows of all tables.
 ///
 /// # Invariants
-/// 1. A snapshot has exactly the commits before it.
-/// 2. If two transactions wrote one key, the first to commit wins; the other gets [`TableError::Conflict`].
+/// 1. A snapshot has exactly the commits before it, in its [scope](SnapshotScope).
+/// 2. If two transactions wrote one key, the first to commit wins; the other gets [`TableError::Conflict`]. What a store without snapshots of all
+///    tables compares: see [`OldRow`](crate::OldRow).
 /// 3. A row older than its table's TTL at a snapshot's time is invisible to every read.
 /// 4. Rows of one bucket come in key order.
 pub trait TableStore: Send + Sync {

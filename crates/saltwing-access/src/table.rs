@@ -32,6 +32,7 @@ pub struct Table {
     split_keys: Vec<Vec<u8>>,
     as_of_ms: Option<i64>,
     indexes: Arc<[Index]>,
+    is_compared: bool,
     /// The same table with the rows that are expired and kept for a longer TTL.
     with_kept: Option<Arc<Self>>,
     /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
@@ -85,6 +86,7 @@ impl Table {
             split_keys,
             as_of_ms,
             indexes,
+            is_compared: false,
             with_kept,
             attached,
         })
@@ -94,6 +96,18 @@ impl Table {
     #[must_use]
     pub fn as_of(&self, at_ms: i64) -> Self {
         Self { as_of_ms: Some(at_ms), ..self.clone() }
+    }
+
+    /// The same table of a store whose commits compare rows: see [`Table::is_compared`].
+    #[must_use]
+    pub fn compared(self) -> Self {
+        Self { is_compared: true, ..self }
+    }
+
+    /// Whether a commit compares each row with what the statement has read of it ([`OldRow`](crate::OldRow)), because the store has no snapshots of
+    /// all tables to check it against. A statement that changes rows that it has found must know them whole.
+    pub fn is_compared(&self) -> bool {
+        self.is_compared
     }
 
     /// Its secondary indexes, in the order of their creation.

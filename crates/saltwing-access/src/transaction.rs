@@ -11,6 +11,12 @@ use crate::{Snapshot, Table, TableError};
 pub struct CommitNo(pub u64);
 
 /// The row that a change replaces, as far as the statement knows it.
+///
+/// # Law
+/// The commit of a transaction is in conflict if the row has changed since the statement read it. A store with snapshots of all tables compares the
+/// snapshot's commit with the row's last one, whatever the statement knows. A store without them ([`SnapshotScope::Region`](crate::SnapshotScope))
+/// compares the row itself with this one, and nothing if it is unknown: its statements say what they have read of a [compared
+/// table](Table::is_compared).
 #[derive(Clone, Copy, Debug)]
 pub enum OldRow<'a> {
     /// The statement has not looked.
@@ -32,6 +38,14 @@ pub enum RowChange<'a> {
         old: OldRow<'a>,
         /// When it was written, in milliseconds since 1970, if that was before: it does not live longer for it.
         written_ms: Option<i64>,
+    },
+    /// Some columns of a row are written, and the others stay. If there is no row, it is made, and its other columns are NULL. Only for a store
+    /// whose [`Capabilities::sets_columns`](crate::Capabilities) says so.
+    Set {
+        /// The columns, by index. A column of the key that is not among them is NULL.
+        columns: &'a [usize],
+        /// A value for each of them, brought to its type.
+        values: &'a [Value],
     },
     /// The row is deleted, if it exists.
     Delete {
@@ -56,12 +70,12 @@ impl<'a> RowChange<'a> {
 
 /// Changes of rows of any tables that are committed together.
 pub trait WriteBatch: Send {
-    /// Adds a change of a row of a table; of several changes of one row the last one counts. `keys` gets the row's physical
-    /// key.
+    /// Adds a change of a row of a table; of several changes of one row the last one counts, and [`RowChange::Set`] keeps the columns of the one
+    /// before that it does not write. `keys` gets the row's physical key.
     ///
     /// # Errors
     /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`] where the key values have no key;
-    /// [`TableError::ValueTooLarge`]. The batch is as it was.
+    /// [`TableError::ValueTooLarge`]; [`TableError::WritesWholeRows`]. The batch is as it was.
     fn apply(
         &mut self,
         table: &Arc<Table>,
@@ -84,9 +98,11 @@ pub trait WriteBatch: Send {
     /// How many bytes the rows take, encoded as the commit stores them.
     fn bytes(&self) -> usize;
 
-    /// Writes all or none of it.
+    /// Writes all or none of it; on a store that writes each row by itself ([`AtomicScope::Row`](crate::AtomicScope)) all or none of each row.
     ///
     /// # Errors
+    /// [`TableError::PartlyWritten`] of a store that writes each row by itself. All others mean that nothing is written:
+    ///
     /// [`TableError::Conflict`] and [`TableError::SnapshotTooOld`] of a transaction: nothing is written;
     /// [`TableError::DefinitionChanged`] if a table has another definition by now;
     /// [`StorageCause::CommitUnknown`](crate::StorageCause) if it is unknown whether it was written; the store's.

@@ -285,14 +285,14 @@ impl Scope {
         Self { has_excluded: true, ..self }
     }
 
-    /// The physical key and all columns, hidden ones too, of the table that is the first relation.
-    pub(crate) fn whole_row(&self) -> Option<(Output, Vec<Output>)> {
+    /// The table that is the first relation, its physical key and all its columns, hidden ones too.
+    pub(crate) fn whole_row(&self) -> Option<(&Arc<Table>, Output, Vec<Output>)> {
         let ScopeRelation { columns: Columns::Table(table, first), .. } = self.relations.first()? else { return None };
         let column = |index: usize| Some(ColumnRef { index: first + index, ..table.column_ref(index, None)? });
         let key = column_of_table(table, ROW_KEY_COLUMN, None, None).ok()??;
         let key = Output::of(&ColumnRef { index: first + key.index, ..key });
         let columns = (0..table.def().columns.len()).filter_map(column).map(|column| Output::of(&column));
-        Some((key, columns.collect()))
+        Some((table, key, columns.collect()))
     }
 
     /// Whether there are no columns at all.

@@ -66,11 +66,17 @@ impl SelectBinder<'_> {
             TargetOutput::Rows { assigned } => Some(assigned),
         };
         let row = self.scope.whole_row();
-        let (key, columns) = row.ok_or_else(|| BindError::bug("the first item of FROM is no target"))?;
+        let (table, key, columns) = row.ok_or_else(|| BindError::bug("the first item of FROM is no target"))?;
         let mut row = vec![Item::of_column(key)];
         match assigned {
-            None => row.extend(items),
+            None => {
+                let columns = if table.is_compared() { columns } else { Vec::new() };
+                row.extend(columns.into_iter().map(Item::of_column).chain(items));
+            }
             Some(assigned) => {
+                // Entries of indexes follow from the old row.
+                let needs_old = !assigned.is_empty() && (table.is_compared() || !table.indexes().is_empty());
+                let old = if needs_old { columns.clone() } else { Vec::new() };
                 row.extend(columns.into_iter().map(Item::of_column));
                 for (item, column) in items.into_iter().zip(assigned) {
                     // The key is the first item, and dynamic columns are the last ones.
@@ -79,6 +85,7 @@ impl SelectBinder<'_> {
                         None => row.push(item),
                     }
                 }
+                row.extend(old.into_iter().map(Item::of_column));
             }
         }
         Ok(row)

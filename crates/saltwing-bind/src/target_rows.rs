@@ -26,9 +26,11 @@ use crate::tree::{BoundQuery, JoinKind, Scan};
 pub(crate) enum TargetOutput {
     /// Its items alone: they are new rows for the target.
     Items,
-    /// The physical key of each row, then its items.
+    /// The physical key of each row, then its items. If the table is compared ([`Table::is_compared`](saltwing_access::Table)), all its columns follow
+    /// the key.
     Keys,
-    /// The physical key of each row, then all columns of its table, hidden ones too.
+    /// The physical key of each row, then all columns of its table, hidden ones too. If there are items, and the table is compared or has indexes, all
+    /// columns of the table before the change follow.
     Rows {
         /// For each item, the index of the column whose new value it is. Items of dynamic columns come last.
         assigned: Vec<usize>,

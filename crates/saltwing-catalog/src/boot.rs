@@ -50,7 +50,10 @@ pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 
 /// The tables, schemas, sequences, views and users of a database, stored as rows of tables.
 pub struct Catalog {
+    /// The store of the catalog's own tables.
     pub(crate) store: Arc<dyn TableStore>,
+    /// The store of the tables that the catalog defines.
+    defined: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
     view: RwLock<Arc<Definitions>>,
     /// Held during a change, so that changes run one after the other.
@@ -73,17 +76,32 @@ pub(crate) struct OwnTables {
 }
 
 impl Catalog {
-    /// Reads the catalog of `store` and registers its tables. If a crash interrupted the drop of a table,
+    /// Reads the catalog of `store` and registers its tables there. If a crash interrupted the drop of a table,
     /// [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes its rows.
     ///
-    /// A new store gets an empty catalog, unless it cannot be written.
+    /// A new store gets an empty catalog, unless it cannot be written. A change is one commit of rows of several tables, so the store must write
+    /// rows of any tables as a whole.
     ///
     /// # Errors
-    /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; errors of the store.
+    /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; errors of the store, [`TableError::NotAtomic`] among them.
     pub fn boot(store: Arc<dyn TableStore>, readonly: bool) -> Result<Self, CatalogError> {
+        Self::boot_beside(store.clone(), store, readonly)
+    }
+
+    /// As [`Catalog::boot`], for a catalog whose tables are in another store, `defined`, with an id for each that no other catalog gives there.
+    ///
+    /// # Errors
+    /// As [`Catalog::boot`].
+    pub fn boot_beside(
+        store: Arc<dyn TableStore>,
+        defined: Arc<dyn TableStore>,
+        readonly: bool,
+    ) -> Result<Self, CatalogError> {
+        store.capabilities().check_atomic("a catalog")?;
         let own = OwnTables::register(&*store)?;
         let catalog = Self {
             store,
+            defined,
             own,
             view: RwLock::default(),
             changing: Mutex::default(),
@@ -96,7 +114,7 @@ impl Catalog {
             view.insert_schema(defined_schema(&row)?);
         }
         for row in catalog.rows(&catalog.own.tables)? {
-            view.insert(catalog.store.open_with_indexes(defined_table(&row)?));
+            view.insert(catalog.defined.open_with_indexes(defined_table(&row)?));
         }
         for row in catalog.rows(&catalog.own.sequences)? {
             view.insert_sequence(defined_sequence(&row)?.0);
@@ -163,9 +181,9 @@ impl Catalog {
         self.put_new_sequences(&mut view, &mut *writes, &mut ids, sequences)?;
         self.put_ids(&mut *writes, ids)?;
         view.check_free(&def.name)?;
-        let table = self.store.open_table(Table::new(Arc::new(def))?);
+        let table = self.defined.open_table(Table::new(Arc::new(def))?);
         if let Err(error) = writes.commit(Durability::Synced) {
-            self.store.close_table(table.def().id);
+            self.defined.close_table(table.def().id);
             return Err(error.into());
         }
         view.insert(table);
@@ -237,8 +255,8 @@ impl Catalog {
         for (old, table) in tables {
             view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
             let kept: Vec<TableId> = table.def().stored_ids().collect();
-            view.insert(self.store.open_with_indexes(table));
-            old.stored_ids().filter(|old| !kept.contains(old)).for_each(|old| self.store.close_table(old));
+            view.insert(self.defined.open_with_indexes(table));
+            old.stored_ids().filter(|old| !kept.contains(old)).for_each(|old| self.defined.close_table(old));
         }
         change(&mut view);
         view.version += 1;
@@ -338,8 +356,8 @@ impl Catalog {
 
     /// Deletes the rows of a dropped table, then the note about them.
     pub(crate) fn purge_rows(&self, id: TableId) -> Result<(), CatalogError> {
-        self.store.close_table(id);
-        self.store.purge(id)?;
+        self.defined.close_table(id);
+        self.defined.purge(id)?;
         let mut writes = self.store.batch();
         let row_key = self.own.dropped.codec().encode(&[Value::Int(id.0.into())]).map_err(TableError::from)?;
         writes.delete(&self.own.dropped, row_key)?;

@@ -92,6 +92,7 @@ impl IndexedRows {
         let (key, old) = match change {
             RowChange::Put { new, old, .. } => (table.row_key(new)?, old),
             RowChange::Delete { key, old } => (key.to_vec(), old),
+            RowChange::Set { .. } => return Err(SET_UNREAD),
         };
         if self.changed_bytes >= REMEMBERED_BYTES_MAX {
             self.forget_view();
@@ -132,6 +133,7 @@ impl IndexedRows {
                 (Some(new), if written_ms.is_some() { written_ms } else { table.row_time_ms(new)? })
             }
             RowChange::Delete { .. } => (None, None),
+            RowChange::Set { .. } => return Err(SET_UNREAD),
         };
         for index in table.written_indexes() {
             let refused = |source| ExecError::Entry { index: index.def().name.clone(), row: None, source };
@@ -205,6 +207,9 @@ impl IndexedRows {
         view.get(self.all.insert(all), key)
     }
 }
+
+/// Entries follow from whole rows.
+const SET_UNREAD: ExecError = ExecError::Bug("some columns are written of a row with entries in indexes");
 
 /// A row that is replaced or deleted.
 pub(crate) struct Replaced {

@@ -67,6 +67,9 @@ impl ReturnedRows {
             RowChange::Put { new, .. } => new,
             RowChange::Delete { old: OldRow::Present(old), .. } => old,
             RowChange::Delete { .. } => return Ok(()),
+            RowChange::Set { .. } => {
+                return Err(ExecError::Bug("a row is returned of which some columns were written"));
+            }
         };
         self.reserved.resize(self.reserved.bytes() + Value::bytes_of_row(row))?;
         self.rows.push(row.to_vec());

@@ -31,8 +31,8 @@ pub enum Repeats {
 
 /// The rows of a table that a statement changes.
 ///
-/// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table, and
-/// after them dynamic ones.
+/// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table, after them dynamic ones,
+/// and after those the columns of the table before the change, if the statement must know them.
 pub struct TargetRows<'s, 'a> {
     attempt: &'s mut Attempt<'a>,
     table: &'s Arc<Table>,
@@ -70,7 +70,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
     /// # Errors
     /// The scan's; [`ExecError::TooLarge`].
     pub fn delete_found(&mut self, access: &TableAccess, context: &ScanContext) -> Result<(), ExecError> {
-        let all = if self.attempt.keeps_rows() { self.columns() } else { Vec::new() };
+        let all = if self.attempt.keeps_rows() || self.table.is_compared() { self.columns() } else { Vec::new() };
         let columns: Vec<usize> = [self.table.row_key_index()].into_iter().chain(all).collect();
         let types: Vec<SqlType> = columns.iter().map(|&column| self.table.column_type(column)).collect();
         let spec = access.spec(columns)?;
@@ -123,9 +123,13 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         let ChangedColumns { dynamic, row_timestamp } = changed;
         let (of_table, keys) = (self.table.def().columns.len(), keys_of(batch)?);
         let columns: Vec<usize> = (0..of_table + dynamic.len()).collect();
-        self.attempt.look_up(self.table, keys.iter().flatten().map(<[u8]>::to_vec))?;
+        let first_old = 1 + columns.len();
+        let has_old = batch.num_columns() > first_old;
+        if !has_old {
+            self.attempt.look_up(self.table, keys.iter().flatten().map(<[u8]>::to_vec))?;
+        }
         for row in 0..batch.num_rows() {
-            let old = keys.value(row);
+            let old_key = keys.value(row);
             let mut new = row_of_batch(self.table, (&columns, dynamic), types, batch, (row, 1))?;
             let values = new.split_off(of_table.min(new.len()));
             put_dynamic(self.table.def(), &mut new, dynamic.iter().zip(&values))?;
@@ -133,20 +137,25 @@ impl<'s, 'a> TargetRows<'s, 'a> {
                 let now_ms = self.attempt.snapshot().now_ms();
                 put_time_of_write(self.table, &mut new, column, || now_ms)?;
             }
-            if !self.is_first(old, || Ok(Some(new.clone())))? {
+            if !self.is_first(old_key, || Ok(Some(new.clone())))? {
                 continue;
             }
+            let old = match has_old {
+                true => Some(row_of_batch(self.table, (&self.columns(), &[]), types, batch, (row, first_old))?),
+                false => None,
+            };
+            let old = old.as_deref().map_or(OldRow::Unknown, OldRow::Present);
             self.rows += 1;
             let new = complete_row(self.rules.as_ref(), self.table, new.into())?.into_owned();
             check_row(self.rules.as_ref(), self.table, &new)?;
             let key = self.table.row_key(&new)?;
-            if key == old {
-                self.attempt.apply(self.table, RowChange::put(&new), None)?;
+            if key == old_key {
+                self.attempt.apply(self.table, RowChange::Put { new: &new, old, written_ms: None }, None)?;
                 self.attempt.end_part()?;
             } else {
-                self.attempt.apply(self.table, RowChange::delete(old), None)?;
-                self.reserve(old.len() + key.len() + Value::bytes_of_row(&new))?;
-                self.moved.left.insert(old.to_vec());
+                self.attempt.leave_key(self.table, old_key, old)?;
+                self.reserve(old_key.len() + key.len() + Value::bytes_of_row(&new))?;
+                self.moved.left.insert(old_key.to_vec());
                 self.moved.rows.push((key, new));
             }
         }
@@ -221,8 +230,6 @@ impl MovedRows {
             true => LookedUpRows::read(&*snapshot, table, arrivals().cloned())?,
             false => LookedUpRows::default(),
         };
-        // The new rows may have the keys of others, whose entries go.
-        attempt.look_up(table, self.rows.iter().map(|(key, _)| key.clone()))?;
         for (key, row) in &self.rows {
             let is_there = || match looked_up.get(table, key) {
                 Some(row) => Ok(row.is_some()),
@@ -232,7 +239,7 @@ impl MovedRows {
             if !is_free || !taken.insert(key) {
                 return Err(duplicate_key(table, row));
             }
-            attempt.apply(table, RowChange::put(row), None)?;
+            attempt.apply(table, RowChange::Put { new: row, old: OldRow::Absent, written_ms: None }, None)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_access::{Durability, Memory, RowChange, Snapshot, Table, TableError, TableStore};
+use saltwing_access::{Durability, Memory, OldRow, RowChange, Snapshot, Table, TableError, TableStore};
 
 use crate::ExecError;
 use crate::commit_limits::CommitLimits;
@@ -95,7 +95,10 @@ impl Writer<'_> {
             match pending.commit(self.durability) {
                 Ok(()) => return Ok((rows_before + rows, given)),
                 Err(error) if is_lost(&error) && rows_before == 0 => {}
-                Err(error) => return Err(unfinished(ExecError::from(error).into(), rows_before)),
+                Err(error) => {
+                    let rows = rows_before + error.rows_written();
+                    return Err(unfinished(ExecError::from(error).into(), rows));
+                }
             }
         }
         Err(unfinished(ExecError::Contended(TRIES_MAX).into(), 0))
@@ -152,6 +155,11 @@ impl<'a> Attempt<'a> {
         self.changes
     }
 
+    /// Whether the statement is a part of a larger transaction.
+    pub(crate) fn is_within(&self) -> bool {
+        self.is_within
+    }
+
     pub(crate) fn memory(&self) -> &Arc<Memory> {
         self.memory
     }
@@ -195,19 +203,24 @@ impl<'a> Attempt<'a> {
         change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
+        if !table.indexes().is_empty() {
+            self.store.capabilities().check_atomic("a change of a row and of its entries in indexes")?;
+        }
         self.pending.apply(table, change, self.limits, keys)?;
         self.changes += 1;
         if let Some(returned) = &mut self.returned {
             returned.add(change)?;
         }
-        // Entries of indexes are rows of the same commit.
-        Ok(self.store.capabilities().check_rows(self.pending.transaction.rows())?)
+        Ok(())
     }
 
-    /// Deletes a row that moves to another key, where it is put next.
-    pub(crate) fn leave_key(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<(), ExecError> {
-        self.apply(table, RowChange::delete(key), None)?;
-        self.changes -= 1;
+    /// Deletes a row that moves to another key, where it is put later in the same commit.
+    ///
+    /// # Errors
+    /// [`TableError::NotAtomic`]: otherwise the row could be lost.
+    pub(crate) fn leave_key(&mut self, table: &Arc<Table>, key: &[u8], old: OldRow<'_>) -> Result<(), ExecError> {
+        self.store.capabilities().check_atomic("a change of a row's key")?;
+        self.pending.apply(table, RowChange::Delete { key, old }, self.limits, None)?;
         self.pending.moved();
         Ok(())
     }
@@ -221,6 +234,7 @@ impl<'a> Attempt<'a> {
         let rows = self.pending.rows() as u64;
         if let Err(error) = self.pending.commit_part(self.durability) {
             self.is_lost = is_lost(&error);
+            self.rows_committed += error.rows_written();
             return Err(error.into());
         }
         self.rows_committed += rows;

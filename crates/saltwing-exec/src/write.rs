@@ -33,7 +33,8 @@ impl Writer<'_> {
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
         // The entries of an index follow from the old row, too.
-        if let (None, false, true) = (self.open, target.reads_rows(), target.table.indexes().is_empty()) {
+        let reads_nothing = !target.reads_rows() && target.table.indexes().is_empty();
+        if self.open.is_none() && (reads_nothing || is_set_unread(target, self.store)) {
             return self.put_all(target, rows, keys);
         }
         let written = self.transaction(self.limits.in_one(), |attempt| {
@@ -46,19 +47,24 @@ impl Writer<'_> {
         Ok(rows)
     }
 
-    /// Writes whole rows, which replace existing ones.
+    /// Writes rows without a look at existing ones: whole rows, which replace them, or some columns.
     fn put_all(
         &self,
         target: &UpsertTarget,
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        self.store.capabilities().check_rows(rows.len()).map_err(ExecError::from)?;
         let first_id = first_id(self.store, target, rows.len())?;
+        let is_set = is_set_unread(target, self.store);
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|row| {
+            let put = fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|fresh| {
+                if is_set {
+                    let set = RowChange::Set { columns: &target.columns, values: row };
+                    return Ok(writes.apply(&target.table, set, keys.as_deref_mut())?);
+                }
+                let row = fresh;
                 let row = complete_row(target.rules.as_ref(), &target.table, row)?;
                 check_row(target.rules.as_ref(), &target.table, &row)?;
                 Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
@@ -154,6 +160,8 @@ impl Attempt<'_> {
 struct RowSink<'s, 't> {
     attempt: &'s mut Attempt<'t>,
     target: &'s UpsertTarget,
+    /// Whether the rows are written by their columns: see [`is_set_unread`].
+    is_set: bool,
     /// The rows of this part, on which a later row of the same key builds.
     rows: ConflictingRows<'s>,
     /// Keys of this part, where each may come once.
@@ -163,7 +171,8 @@ struct RowSink<'s, 't> {
 impl<'s, 't> RowSink<'s, 't> {
     fn new(attempt: &'s mut Attempt<'t>, target: &'s UpsertTarget) -> Self {
         let rows = ConflictingRows::new(&target.table, &target.arbiters);
-        Self { attempt, target, rows, inserted: HashSet::new() }
+        let is_set = !attempt.keeps_rows() && !attempt.is_within() && is_set_unread(target, attempt.store());
+        Self { attempt, target, is_set, rows, inserted: HashSet::new() }
     }
 
     /// Looks up the rows together that these may replace. Only where a read waits for another machine: there each look-up by itself would wait.
@@ -173,19 +182,21 @@ impl<'s, 't> RowSink<'s, 't> {
             target.on_conflict == OnConflict::Replace && !target.partial && table.indexes().is_empty();
         let view = self.attempt.latest();
         let (has_keys, by_values) = (!table.def().has_hidden_key(), !target.arbiters.indexes.is_empty());
-        if rows.len() < 2 || !view.reads_wait() || is_replaced_unseen || !has_keys && !by_values {
+        if rows.len() < 2 || !view.reads_wait() || is_replaced_unseen || self.is_set || !has_keys && !by_values {
             return Ok(());
         }
         let now_ms = self.attempt.snapshot().now_ms();
-        // A row that is no complete one, or has no key, is refused when its turn comes.
-        let fresh = |row: &'_ Vec<Value>| fresh_row(target, row, None, || now_ms).ok().map(Cow::into_owned);
-        let complete = |row: Vec<Value>| Some(self.complete(row.into()).ok()?.into_owned());
-        let valued: Vec<Vec<Value>> = match by_values {
-            true => rows.iter().filter_map(fresh).filter_map(complete).collect(),
-            false => Vec::new(),
-        };
-        let key = |row: &Vec<Value>| table.row_key(&fresh(row)?).ok();
-        let keys: Vec<Vec<u8>> = if has_keys { rows.iter().filter_map(key).collect() } else { Vec::new() };
+        let (mut keys, mut valued) = (Vec::new(), Vec::new());
+        for row in rows {
+            // A row that is no complete one, or has no key, is refused when its turn comes.
+            let Ok(fresh) = fresh_row(target, row, None, || now_ms) else { continue };
+            if has_keys {
+                keys.extend(table.row_key(&fresh));
+            }
+            if by_values {
+                valued.extend(self.complete(fresh).map(Cow::into_owned));
+            }
+        }
         self.rows.look_up(view, keys, &valued)
     }
 
@@ -193,6 +204,9 @@ impl<'s, 't> RowSink<'s, 't> {
     fn put(&mut self, values: &[Value], row_id: Option<i64>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let target = self.target;
         let table = &target.table;
+        if self.is_set {
+            return self.attempt.apply(table, RowChange::Set { columns: &target.columns, values }, keys);
+        }
         let fresh = fresh_row(target, values, row_id, || self.attempt.snapshot().now_ms())?;
         if target.update.is_some() || !target.arbiters.indexes.is_empty() {
             return self.insert_or_handle(self.complete(fresh)?.into_owned(), keys);
@@ -265,7 +279,7 @@ impl<'s, 't> RowSink<'s, 't> {
             self.write(&new, OldRow::Present(old), keys)?;
         } else {
             self.check_free(&new_key, &new)?;
-            self.attempt.leave_key(table, &key)?;
+            self.attempt.leave_key(table, &key, OldRow::Present(old))?;
             self.write(&new, OldRow::Absent, keys)?;
             self.rows.note(key, None)?;
         }
@@ -307,6 +321,23 @@ impl<'s, 't> RowSink<'s, 't> {
         }
         Ok(has_ended)
     }
+}
+
+/// Whether the rows of a statement are written by the columns that it names, without a look at existing rows: the store writes them so, and nothing
+/// of a row follows from its other columns, or from whether it was there.
+fn is_set_unread(target: &UpsertTarget, store: &dyn TableStore) -> bool {
+    let (table, def) = (&target.table, target.table.def());
+    let is_left_alone = |(index, column): (usize, &ColumnDef)| {
+        target.columns.contains(&index) || column.default.is_none() && (column.nullable || column.family.is_none())
+    };
+    let of_row = target.rules.is_some() || target.row_timestamp.is_some() || !table.indexes().is_empty();
+    target.partial
+        && target.on_conflict == OnConflict::Replace
+        && store.capabilities().sets_columns
+        && !(of_row || target.update.is_some() || def.has_hidden_key())
+        && target.dynamic.is_empty()
+        && target.computed_defaults.is_empty()
+        && def.columns.iter().enumerate().all(is_left_alone)
 }
 
 /// The error of a row whose key is that of another one.

@@ -50,7 +50,7 @@ impl EmbeddedTables {
     ) -> Result<Self, TableError> {
         let saltwing_store::Capabilities { name, persistent, durability, .. } = *kv.capabilities();
         let (atomic, snapshots) = (AtomicScope::Store, SnapshotScope::Store);
-        let capabilities = Capabilities { name, atomic, snapshots, persistent, durability };
+        let capabilities = Capabilities { name, atomic, snapshots, sets_columns: false, persistent, durability };
         let committer = Committer { packed: Arc::new(StorageEngine::open(kv, clock, options)?), log: Arc::default() };
         Ok(Self { committer, capabilities, worker: Mutex::default() })
     }

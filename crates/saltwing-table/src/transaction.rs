@@ -153,6 +153,10 @@ impl WriteBatch for EmbeddedBatch {
                     keys.push(key);
                 }
             }
+            RowChange::Set { .. } => {
+                debug_assert!(false, "some columns are written of a row of {}", table.def().name);
+                return Err(TableError::WritesWholeRows { store: "the embedded storage" });
+            }
             RowChange::Delete { key, .. } => {
                 self.writes.delete(table, key);
                 if let Some(keys) = keys {

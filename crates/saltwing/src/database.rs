@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use saltwing_access::{Capabilities, DurabilityScope, TableStore};
+use saltwing_catalog::{Catalog, CatalogStore};
 use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
@@ -35,9 +36,34 @@ impl Builder {
     /// no effect. COMPACT, SHOW STORAGE, backups and checks are not possible.
     ///
     /// # Errors
-    /// As [`Builder::open`]; errors of the store.
+    /// As [`Builder::open`]; errors of the store; [`ErrorCode::NotSupported`] if it does not write rows of several tables as a whole, as a catalog
+    /// needs it.
     pub fn open_over(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
-        Database::over(tables, self)
+        let catalog = Catalog::boot(tables.clone(), self.readonly)?;
+        Database::over(tables, Arc::new(catalog), self)
+    }
+
+    /// As [`Builder::open_over`], with the definitions of the tables in another store, for example in this process. The options for files, the
+    /// layout and the clock are for the store of the definitions.
+    ///
+    /// # Errors
+    /// As [`Builder::open`]; errors of the stores.
+    pub fn open_beside(self, tables: Arc<dyn TableStore>) -> Result<Database, Error> {
+        let definitions = EmbeddedTables::open_with(self.open_store()?, self.clock.clone(), self.layout.clone())?;
+        let catalog = Catalog::boot_beside(Arc::new(definitions), tables.clone(), self.readonly)?;
+        Database::over(tables, Arc::new(catalog), self)
+    }
+
+    /// As [`Builder::open_over`], with a catalog of the store's own.
+    ///
+    /// # Errors
+    /// Errors of the catalog.
+    pub fn open_with_catalog(
+        self,
+        tables: Arc<dyn TableStore>,
+        catalog: Arc<dyn CatalogStore>,
+    ) -> Result<Database, Error> {
+        Database::over(tables, catalog, self)
     }
 }
 
@@ -77,7 +103,8 @@ impl Database {
         notices.extend(durability_notice(storage.capabilities()));
         let spill_directory = directory.as_ref().filter(|_| !options.readonly).map(|path| path.join(SPILL_DIRECTORY));
         spill_directory.as_deref().into_iter().for_each(remove_leftovers);
-        let mut shared = Shared::over(storage.clone(), options, spill_directory)?;
+        let catalog = Arc::new(Catalog::boot(storage.clone(), options.readonly)?);
+        let mut shared = Shared::over(storage.clone(), catalog, options, spill_directory)?;
         let (options, catalog) = (&shared.options, &shared.catalog);
         if !options.readonly {
             storage.start_merging()?;
@@ -105,9 +132,9 @@ impl Database {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// As [`Builder::open_over`].
-    pub(crate) fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
-        let shared = Shared::over(tables, options, None)?;
+    /// As [`Builder::open_with_catalog`].
+    fn over(tables: Arc<dyn TableStore>, catalog: Arc<dyn CatalogStore>, options: Builder) -> Result<Self, Error> {
+        let shared = Shared::over(tables, catalog, options, None)?;
         if !shared.options.readonly {
             shared.catalog.finish_drops()?;
         }

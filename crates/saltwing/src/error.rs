@@ -158,7 +158,7 @@ impl Error {
     #[must_use]
     pub(crate) fn after_commits(mut self, rows: u64) -> Self {
         let committed = match rows {
-            0 => return self,
+            rows if rows == self.0.rows_committed => return self,
             1 => "1 row is committed and stays".to_owned(),
             rows => format!("{rows} rows are committed and stay"),
         };
@@ -326,8 +326,11 @@ impl From<ChangeError> for Error {
 
 impl From<TableError> for Error {
     fn from(error: TableError) -> Self {
-        let (help, subject) = (table_help(&error), Subject::of_table(&error));
-        Self::wrap(error.code(), error).with_help(help).about(subject)
+        let (help, subject, written) = (table_help(&error), Subject::of_table(&error), error.rows_written());
+        let mut wrapped = Self::wrap(error.code(), error).with_help(help).about(subject);
+        // The text has the number.
+        wrapped.0.rows_committed = written;
+        wrapped
     }
 }
 
@@ -369,6 +372,10 @@ pub(crate) const DAMAGE_HELP: &str = "saltwing check says what is damaged; saltw
 pub(crate) fn table_help(error: &TableError) -> Option<String> {
     match error {
         TableError::RowKey(error) => error.help().map(str::to_owned),
+        TableError::PartlyWritten { .. } => Some(
+            "an UPSERT or DELETE of the same rows can be run again; others would also change the rows that are written"
+                .into(),
+        ),
         TableError::Conflict { .. } | TableError::SnapshotTooOld => Some("run the transaction again".into()),
         TableError::BudgetExceeded { .. } => {
             Some("narrow the statement, or raise the limit: SET rows_max, SET bytes_max".into())

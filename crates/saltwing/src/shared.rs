@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use saltwing_access::{Memory, TableStore};
 use saltwing_bind::EngineFunctions;
-use saltwing_catalog::{Catalog, CatalogStore};
+use saltwing_catalog::CatalogStore;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
@@ -67,10 +67,10 @@ impl Shared {
     /// are in the system's directory.
     pub(crate) fn over(
         tables: Arc<dyn TableStore>,
+        catalog: Arc<dyn CatalogStore>,
         options: Builder,
         #[cfg_attr(not(feature = "datafusion"), allow(unused_variables))] spill_directory: Option<PathBuf>,
     ) -> Result<Self, Error> {
-        let catalog: Arc<dyn CatalogStore> = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         let (memory, pools) = (Arc::new(Memory::new(options.memory_limit)), ThreadPools::new(&options));
         Ok(Self {
             #[cfg(feature = "datafusion")]

@@ -5,23 +5,31 @@ use std::sync::Arc;
 use fake_remote::{AtomicScope, Faults, RemoteStore};
 use saltwing_access::{TableStore, conformance};
 
-#[test]
-fn it_conforms_without_faults() {
-    conformance::check(&|clock| Arc::new(RemoteStore::with_clock(AtomicScope::Store, Faults::none(), clock)));
-}
+const SCOPES: [AtomicScope; 2] = [AtomicScope::Row, AtomicScope::Store];
 
 #[test]
-fn it_conforms_while_regions_change_and_calls_fail() {
-    for seed in 1..4 {
-        conformance::check(&|clock| Arc::new(RemoteStore::with_clock(AtomicScope::Store, Faults::often(seed), clock)));
+fn it_conforms_without_faults() {
+    for scope in SCOPES {
+        conformance::check(&|clock| Arc::new(RemoteStore::with_clock(scope, Faults::none(), clock)));
     }
 }
 
 #[test]
-fn capabilities_say_what_a_commit_writes_at_once() {
-    for scope in [AtomicScope::Row, AtomicScope::Store] {
+fn it_conforms_while_regions_change_and_calls_fail() {
+    for scope in SCOPES {
+        for seed in 1..4 {
+            conformance::check(&|clock| Arc::new(RemoteStore::with_clock(scope, Faults::often(seed), clock)));
+        }
+    }
+}
+
+#[test]
+fn capabilities_say_what_a_commit_writes_as_a_whole() {
+    for scope in SCOPES {
         let store = RemoteStore::new(scope, Faults::often(1));
+        let is_whole = scope == AtomicScope::Store;
         assert_eq!(store.capabilities().atomic, scope);
-        assert_eq!(store.capabilities().check_rows(2).is_ok(), scope == AtomicScope::Store);
+        assert_eq!(store.capabilities().check_atomic("a test").is_ok(), is_whole);
+        assert_eq!(store.capabilities().sets_columns, !is_whole);
     }
 }

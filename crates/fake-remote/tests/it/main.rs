@@ -3,5 +3,6 @@
 
 mod calls;
 mod conformance;
+mod rows;
 mod sql;
 mod stops;

@@ -1,4 +1,4 @@
-//! SQL over the fake cluster: what it cannot do at once is refused, and what it does at once is there as a whole.
+//! SQL over a cluster that writes rows of any tables as a whole.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use fake_remote::{AtomicScope, Faults, RemoteStore};
 use saltwing::{Database, ErrorCode, Value};
 
-fn open(atomic: AtomicScope, faults: Faults) -> Database {
-    Database::memory_builder().open_over(Arc::new(RemoteStore::new(atomic, faults))).unwrap()
+fn open(faults: Faults) -> Database {
+    Database::memory_builder().open_over(Arc::new(RemoteStore::new(AtomicScope::Store, faults))).unwrap()
 }
 
 fn execute(database: &Database, sql: &str) -> Result<u64, saltwing::Error> {
@@ -26,36 +26,10 @@ fn ints(database: &Database, sql: &str) -> Vec<i64> {
 const TABLE: &str = "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v BIGINT) SALT_BUCKETS = 3";
 
 #[test]
-fn what_needs_several_rows_at_once_is_refused_by_capability() {
-    let database = open(AtomicScope::Row, Faults::often(3));
-    execute(&database, TABLE).unwrap();
-    for k in 0..5 {
-        assert_eq!(execute(&database, &format!("UPSERT INTO t VALUES ({k}, {k})")).unwrap(), 1);
-    }
-    execute(&database, "DELETE FROM t WHERE k = 4").unwrap();
-    execute(&database, "UPSERT INTO t (k, v) SELECT k, v + 1 FROM t WHERE k = 3").unwrap();
-    for sql in [
-        "UPSERT INTO t VALUES (7, 7), (8, 8)",
-        "INSERT INTO t VALUES (7, 7), (8, 8)",
-        "UPSERT INTO t (k, v) SELECT k + 10, v FROM t WHERE k >= 0",
-        "DELETE FROM t WHERE k >= 0",
-    ] {
-        let error = execute(&database, sql).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::NotSupported, "{sql}: {error}");
-        assert!(error.to_string().contains("fake-remote writes one row at once"), "{sql}: {error}");
-    }
-    assert_eq!(ints(&database, "SELECT v FROM t WHERE k >= 0 ORDER BY k"), [0, 1, 2, 4]);
-    for sql in ["COMPACT t", "SHOW STORAGE"] {
-        let error = execute(&database, sql).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::NotSupported, "{sql}: {error}");
-    }
-}
-
-#[test]
 fn increments_of_several_threads_are_all_there() {
     const THREADS: i64 = 4;
     const ADDED: i64 = 20;
-    let database = open(AtomicScope::Store, Faults::often(5));
+    let database = open(Faults::often(5));
     execute(&database, TABLE).unwrap();
     execute(&database, "UPSERT INTO t VALUES (1, 0)").unwrap();
     std::thread::scope(|scope| {
@@ -74,7 +48,7 @@ fn increments_of_several_threads_are_all_there() {
 #[test]
 fn an_unknown_outcome_is_reported_and_is_one_of_two() {
     let faults = Faults { unknown: 2, latency: Duration::from_micros(10), ..Faults::often(11) };
-    let database = open(AtomicScope::Store, faults);
+    let database = open(faults);
     while execute(&database, TABLE).is_err_and(|error| error.code() == ErrorCode::CommitUnknown) {}
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for k in 0..200 {

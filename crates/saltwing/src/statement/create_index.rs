@@ -41,6 +41,7 @@ impl StatementKind for CreateIndex {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
+        session.shared().tables.capabilities().check_atomic("an index")?;
         let (name, index) = (&self.table, &self.name);
         let table = resolve(&*session.catalog()?, name)?;
         if self.asynchronous {
