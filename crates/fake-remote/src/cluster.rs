@@ -228,7 +228,7 @@ impl Cluster {
             let to = to.map_or(Bound::Unbounded, |to| Bound::Excluded(&to[..]));
             let range = rows.versions.range::<[u8], _>((Bound::Included(&from[..]), to));
             let seen = |(key, versions): (&Vec<u8>, &Vec<Version>)| Some((key.clone(), version_at(versions, at)?));
-            let more = (most + 1).saturating_sub(page.len());
+            let more = most.saturating_add(1).saturating_sub(page.len());
             match direction {
                 Direction::Forward => page.extend(range.filter_map(seen).take(more)),
                 Direction::Reverse => page.extend(range.rev().filter_map(seen).take(more)),

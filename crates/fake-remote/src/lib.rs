@@ -20,6 +20,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod aggregation;
 mod batch;
 mod chance;
 mod client;

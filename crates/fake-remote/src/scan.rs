@@ -51,6 +51,7 @@ struct BucketScan {
     left: VecDeque<RangeLeft>,
     page: VecDeque<Row>,
     page_rows: usize,
+    is_by_region: bool,
     context: ScanContext,
 }
 
@@ -63,6 +64,7 @@ impl RemoteScan {
     ) -> Result<Self, TableError> {
         let ScanRoute { keys, direction, order, limit, first_batch } = route;
         let table = spec.table();
+        // In the answer to a scan. A call that aggregates reads a whole region.
         let page_rows =
             limit.or(first_batch).map_or(link.page_rows, |rows| rows.clamp(1, link.page_rows as u64) as usize);
         let of_bucket = |bucket: Option<u8>| BucketScan {
@@ -74,6 +76,7 @@ impl RemoteScan {
             left: VecDeque::new(),
             page: VecDeque::new(),
             page_rows,
+            is_by_region: false,
             context: context.clone(),
         };
         let buckets: VecDeque<BucketScan> = keys.buckets(&table.def().key).into_iter().map(of_bucket).collect();
@@ -93,6 +96,19 @@ impl RemoteScan {
             batch_rows,
             context,
         })
+    }
+
+    /// The same, whose calls read whole regions.
+    pub(crate) fn by_region(mut self) -> Self {
+        self.buckets.iter_mut().for_each(|bucket| (bucket.page_rows, bucket.is_by_region) = (usize::MAX, true));
+        self
+    }
+
+    /// The next rows that meet the filter, as values of the scan's columns; `None` at the end.
+    pub(crate) fn next_rows_of_values(&mut self) -> Result<Option<Vec<Vec<Value>>>, TableError> {
+        let rows = self.next_rows()?;
+        let of_row = |(key, row): &Row| self.columns.iter().map(|&c| value(&self.table, c, key, row)).collect();
+        Ok(if rows.is_empty() { None } else { Some(rows.iter().map(of_row).collect::<Result<_, _>>()?) })
     }
 
     /// The next row, whatever the filter says.
@@ -245,7 +261,9 @@ impl BucketScan {
                 return Ok(());
             }
             self.read_page()?;
-            self.page_rows = (self.page_rows * 2).min(self.link.page_rows);
+            if !self.is_by_region {
+                self.page_rows = (self.page_rows * 2).min(self.link.page_rows);
+            }
         }
         Ok(())
     }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use saltwing_access::{
-    AtomicScope, ColumnEstimate, Direction, Estimate, KeySet, Projection, RowSource, ScanContext, ScanOrder, ScanRange,
-    ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
+    Aggregation, AtomicScope, ColumnEstimate, Direction, Estimate, KeySet, PartialSource, Projection, RowSource,
+    ScanContext, ScanOrder, ScanRange, ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
+use crate::aggregation::RemoteAggregation;
 use crate::client::{Client, Link, OwnChanges};
 use crate::rows::{StoredRow, value};
 use crate::scan::RemoteScan;
@@ -134,6 +135,23 @@ impl Snapshot for RemoteSnapshot {
     fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {
         self.check(table)?;
         Ok(vec![ColumnEstimate { unseen: u64::MAX, ..ColumnEstimate::default() }; columns.len()])
+    }
+
+    /// Rows of the transaction's own are not on the servers.
+    fn aggregate(
+        &self,
+        aggregation: &Aggregation<'_>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Option<Box<dyn PartialSource>>, TableError> {
+        let table = aggregation.spec.table();
+        self.check(table)?;
+        if self.link.own_between(table, &[], None).next().is_some() {
+            return Ok(None);
+        }
+        let route = ScanRoute { limit: None, first_batch: None, ..route };
+        let scan = RemoteScan::new(&self.link, aggregation.spec, route, context)?.by_region();
+        Ok(Some(Box::new(RemoteAggregation::new(scan, aggregation))))
     }
 
     fn adds_up(&self, _: &ScanSpec) -> Result<bool, TableError> {

@@ -7,6 +7,7 @@
 mod by_region;
 mod fixture;
 mod own_writes;
+mod partials;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -145,6 +146,7 @@ fn looks_right(
                 let with_another = [&keys[..], &[[keys.concat(), vec![1]].concat()]].concat();
                 prop_assert_eq!(values_of_keys(store, table, &columns, &with_another).0, all);
             }
+            partials::partials_are_those_of_rows(store, table, &columns)?;
             few_are_those_of_scans(store, table, &columns, (direction, limit))?;
             let parts = in_parts(store, table, &columns);
             prop_assert_eq!(parts.len(), model.len());

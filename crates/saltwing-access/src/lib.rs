@@ -8,6 +8,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod aggregation;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -32,6 +33,7 @@ mod totals;
 mod transaction;
 mod union_scan;
 
+pub use aggregation::{Aggregation, PartialCall, PartialGroups, PartialSource, PartialValues};
 pub use clock::{Clock, SteadyClock, SystemClock};
 pub use context::{Budget, Counters, ScanContext, Threads};
 pub use damage::{Damage, Examine, Examined, Loss, ReadableRow, TakeRow};

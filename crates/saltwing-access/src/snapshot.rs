@@ -11,8 +11,8 @@ use saltwing_types::{TableName, Value};
 use crate::few_rows::ShortRange;
 use crate::keys::KeyList;
 use crate::{
-    ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
-    Totals,
+    Aggregation, ColumnEstimate, Estimate, KeySet, PartialSource, Projection, ScanContext, ScanRoute, ScanSpec,
+    SplitTarget, Table, TableError, Totals,
 };
 
 /// All rows at one instant: it never changes, and it blocks no one.
@@ -122,6 +122,21 @@ pub trait Snapshot: Send + Sync {
     /// # Errors
     /// [`TableError::DefinitionChanged`].
     fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError>;
+
+    /// Starts an aggregation where the rows are; `None` if the store does not make it, and its rows are to be scanned. Only for a store whose
+    /// [reads wait](Snapshot::reads_wait): it saves sending the rows. The limit, the order and the direction of the route say nothing.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scan`].
+    fn aggregate(
+        &self,
+        aggregation: &Aggregation<'_>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Option<Box<dyn PartialSource>>, TableError> {
+        let _ = (aggregation, route, context);
+        Ok(None)
+    }
 
     /// Whether [`RowSource::totals`] of such a scan adds rows up where they are. A store that declines decodes their columns,
     /// as the statement would.

@@ -5,16 +5,16 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
-use saltwing_access::{ScanContext, Snapshot};
+use saltwing_access::{PartialSource, ScanContext, Snapshot};
 use saltwing_bind::ResultColumn;
 use saltwing_expr::RowValues;
 use saltwing_planner::{DirectPlan, KeyAccess};
 
 use crate::ExecError;
-use crate::aggregate::GroupedRows;
+use crate::aggregate::{GroupedRows, PartialPlan};
 use crate::parts::Parts;
 use crate::select::{Operator, SelectPlan};
-use crate::source::{Columns, Source};
+use crate::source::{Columns, Source, scan_routes};
 
 /// A running SELECT: batches with the columns of [`DirectRows::columns`], or the values of rows.
 pub struct DirectRows {
@@ -22,6 +22,8 @@ pub struct DirectRows {
     source: Source,
     /// The parts of the scan that several threads read instead of the source, if there are many rows to aggregate.
     parts: Option<Parts>,
+    /// The parts of the aggregation that servers make instead.
+    partials: Vec<Box<dyn PartialSource>>,
     groups: Option<Box<Groups>>,
     context: ScanContext,
     skip: u64,
@@ -47,6 +49,23 @@ impl DirectRows {
         let (mut groups, mut parts, mut limits) = (None, None, (wanted, None));
         if let Operator::Aggregate(aggregate) = plan.operator() {
             let groups_wanted = wanted.and_then(|n| usize::try_from(n).ok());
+            // Few groups are read of the first rows.
+            if snapshot.reads_wait()
+                && !(wanted.is_some() && aggregate.streams())
+                && let Some((partial, sources)) = partials(plan, &*snapshot, part.as_ref(), &context)?
+            {
+                let rows = GroupedRows::new(partial.plan(), groups_wanted, context.memory())?;
+                return Ok(Self {
+                    source: Source::Scans(Vec::new()),
+                    parts: None,
+                    partials: sources,
+                    groups: Some(Box::new(Groups { rows, at_end: false })),
+                    context,
+                    skip: planned.offset,
+                    take: planned.limit,
+                    plan: plan.clone(),
+                });
+            }
             let rows = GroupedRows::new(aggregate, groups_wanted, context.memory())?;
             groups = Some(Box::new(Groups { rows, at_end: false }));
             // The first requested groups may be small ones.
@@ -59,6 +78,7 @@ impl DirectRows {
         Ok(Self {
             source: Source::start(snapshot, (planned, part), plan.spec(), limits, &context)?,
             parts,
+            partials: Vec::new(),
             groups,
             context,
             skip: planned.offset,
@@ -162,6 +182,12 @@ impl DirectRows {
             if *at_end {
                 return Ok(None);
             }
+            while let Some(partial) = self.partials.last_mut() {
+                match partial.next_groups()? {
+                    Some(partial) => groups.add_partial(&partial)?,
+                    None => drop(self.partials.pop()),
+                }
+            }
             if let Some(parts) = self.parts.take() {
                 parts.read(self.plan.spec(), |(columns, rows)| groups.add(&self.plan.by_index(columns), rows))?;
             } else if let Some((columns, rows)) = self.source.next_columns()? {
@@ -177,4 +203,28 @@ impl DirectRows {
     pub fn keys_read(&self) -> u64 {
         self.context.counters.keys_read.load(Relaxed)
     }
+}
+
+/// An aggregation of plain columns, and the parts of it that servers make.
+type Partials = (PartialPlan, Vec<Box<dyn PartialSource>>);
+
+/// Starts the aggregation of a plan where the rows are; `None` if it has to be made of the rows here.
+fn partials(
+    plan: &SelectPlan,
+    snapshot: &dyn Snapshot,
+    part: Option<&KeyAccess>,
+    context: &ScanContext,
+) -> Result<Option<Partials>, ExecError> {
+    let planned = plan.planned();
+    let (DirectPlan::Aggregate(aggregate) | DirectPlan::Totals { aggregate, .. }) = &planned.plan else {
+        return Ok(None);
+    };
+    let (access, Some(spec)) = (&planned.access, plan.spec().as_scan()) else { return Ok(None) };
+    let Some(partial) = PartialPlan::of(aggregate, &planned.scanned, access)? else { return Ok(None) };
+    let routes = match part {
+        Some(part) => vec![part.clone().route(access, None)],
+        None => scan_routes(access, None),
+    };
+    let sources = partial.start(snapshot, (spec, routes), context)?;
+    Ok(sources.map(|sources| (partial, sources)))
 }

@@ -92,6 +92,12 @@ pub trait SumTotal: Copy + Default + Debug + Send + Sync + 'static {
     /// As [`SumTotal::add_run`].
     fn each<G: Copy>(values: &dyn Array, groups: &[G], each: impl FnMut(G, Self)) -> Result<(), ValueError>;
 
+    /// A sum of integers in this form; `None` if it is not how integers are summed.
+    fn of_integers(sum: i128) -> Option<Self> {
+        let _ = sum;
+        None
+    }
+
     /// Both together; `None` beyond 256 bits.
     fn plus(self, other: Self) -> Option<Self>;
 
@@ -170,6 +176,10 @@ fn wide_sum<N: Copy + Into<i128>>(values: &[N]) -> i128 {
 }
 
 impl SumTotal for i128 {
+    fn of_integers(sum: i128) -> Option<Self> {
+        Some(sum)
+    }
+
     fn add_run(&mut self, values: &dyn Array, rows: Range<usize>) -> Result<u64, ValueError> {
         fn run<T: ArrowPrimitiveType>(
             total: &mut i128,

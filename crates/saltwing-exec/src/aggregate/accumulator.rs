@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef};
+use saltwing_access::PartialValues;
 use saltwing_types::{SqlType, ValueError};
 
 /// The state of one call, by group: groups are numbers from 0.
@@ -20,6 +21,9 @@ pub(crate) trait Accumulator: Send {
     /// Adds each row to its group.
     fn add_rows(&mut self, groups: &[u32], values: &dyn Array) -> Result<(), ValueError>;
 
+    /// Adds to each group what a store has made of some of its rows.
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError>;
+
     /// The results of the first `groups` groups, which are given up: the others move down.
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError>;
 
@@ -29,6 +33,12 @@ pub(crate) trait Accumulator: Send {
 
 pub(crate) fn unexpected(ty: SqlType) -> ValueError {
     ValueError::TypeMismatch(format!("no aggregate over {ty}"))
+}
+
+/// The error of values that no such call makes.
+pub(crate) fn wrong_partial() -> ValueError {
+    debug_assert!(false, "a store has made other values than those that were asked for");
+    ValueError::TypeMismatch("the values of another aggregate".into())
 }
 
 pub(crate) fn wrong_array(array: &dyn Array) -> ValueError {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BooleanArray, NullArray, UInt32Array};
 use arrow::compute::{filter, take};
 use arrow::datatypes::{DataType, i256};
-use saltwing_access::Memory;
+use saltwing_access::{Memory, PartialValues};
 use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::sum::{FloatTotal, IntervalTotal, SumKind};
 use saltwing_expr::{Columns, Filter, arrow_type};
@@ -123,6 +123,17 @@ impl Call {
         let firsts = UInt32Array::from(firsts);
         let groups = UInt32Array::from(take(&group_column, &firsts, None)?.to_data());
         Ok(self.accumulator.add_rows(groups.values(), &take(&values, &firsts, None)?)?)
+    }
+
+    /// Adds what a store has made of some rows of groups, of which there are `groups` by now.
+    pub(crate) fn add_partial(
+        &mut self,
+        groups: usize,
+        of_rows: &[u32],
+        partial: &PartialValues,
+    ) -> Result<(), ExecError> {
+        self.accumulator.resize(groups);
+        Ok(self.accumulator.add_partial(of_rows, partial)?)
     }
 
     /// The results of the first `groups` groups, which are given up.

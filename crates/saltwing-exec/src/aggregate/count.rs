@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, Int64Array};
+use saltwing_access::PartialValues;
 use saltwing_types::ValueError;
 
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, wrong_partial};
 
 /// The counted rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,14 @@ impl Accumulator for Counts {
         let counts_all = self.of == Counted::Rows || values.null_count() == 0;
         for (row, group) in groups.iter().enumerate() {
             self.add(*group as usize, usize::from(counts_all || values.is_valid(row)));
+        }
+        Ok(())
+    }
+
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        let PartialValues::Counts(counts) = partial else { return Err(wrong_partial()) };
+        for (group, count) in groups.iter().zip(counts) {
+            self.add(*group as usize, *count as usize);
         }
         Ok(())
     }

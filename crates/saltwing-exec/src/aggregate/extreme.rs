@@ -12,11 +12,12 @@ use arrow::datatypes::{
     BinaryType, ByteArrayType, DataType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, TimeUnit, TimestampMillisecondType, TimestampNanosecondType, Utf8Type,
 };
+use saltwing_access::PartialValues;
 use saltwing_expr::known_values::{each_slice, each_value};
 use saltwing_expr::{ColumnBuilder, value_at};
 use saltwing_types::{SqlType, Value, ValueError};
 
-use super::accumulator::{Accumulator, unexpected, wrong_array};
+use super::accumulator::{Accumulator, unexpected, wrong_array, wrong_partial};
 
 /// Which end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,14 @@ pub(crate) fn accumulator(end: End, ty: SqlType, data_type: &DataType) -> Result
         DataType::Interval(_) | DataType::List(_) => Box::new(ValueExtremes { end, ty, found: Vec::new(), held: 0 }),
         _ => return Err(unexpected(ty)),
     })
+}
+
+/// The ends of some rows of groups, as a store has found them.
+fn ends_of(partial: &PartialValues) -> Result<&ArrayRef, ValueError> {
+    match partial {
+        PartialValues::Ends(ends) => Ok(ends),
+        _ => Err(wrong_partial()),
+    }
 }
 
 /// The order of values: NaN is last.
@@ -125,6 +134,10 @@ impl<T: ArrowPrimitiveType<Native: Ranked>> Accumulator for Extremes<T> {
         Ok(())
     }
 
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        self.add_rows(groups, &**ends_of(partial)?)
+    }
+
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
         let taken = self.found.drain(..groups.min(self.found.len()));
         Ok(Arc::new(taken.collect::<PrimitiveArray<T>>().with_data_type(self.data_type.clone())))
@@ -174,6 +187,10 @@ impl Accumulator for BooleanExtremes {
         Ok(())
     }
 
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        self.add_rows(groups, &**ends_of(partial)?)
+    }
+
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
         let taken = self.found.drain(..groups.min(self.found.len()));
         Ok(Arc::new(taken.collect::<BooleanArray>()))
@@ -221,6 +238,10 @@ impl Accumulator for ValueExtremes {
             self.see(*group as usize, value_at(values, row, self.ty)?);
         }
         Ok(())
+    }
+
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        self.add_rows(groups, &**ends_of(partial)?)
     }
 
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
@@ -344,6 +365,10 @@ impl Accumulator for ByteExtremes {
             _ => return Err(wrong_array(values)),
         }
         Ok(())
+    }
+
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        self.add_rows(groups, &**ends_of(partial)?)
     }
 
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use arrow::compute::{filter, lexsort_to_indices, take};
 use arrow::datatypes::DataType;
-use saltwing_access::{Memory, Reservation, TableError};
+use saltwing_access::{Memory, PartialGroups, Reservation, TableError};
 use saltwing_expr::{Columns, Filter, arrow_type};
 use saltwing_planner::Grouping;
 use saltwing_planner::{Aggregate, AggregateStrategy};
@@ -120,6 +120,25 @@ impl GroupedRows {
             // No more than the batch had: only what is kept grows.
             return self.give_up(done);
         }
+        self.reserve()
+    }
+
+    /// Adds what a store has made of rows. Groups may come in any order, so the plan must not stream.
+    pub(crate) fn add_partial(&mut self, partial: &PartialGroups) -> Result<(), ExecError> {
+        debug_assert!(!self.plan.streams());
+        let keys: Vec<ArrayRef> = partial.groups.iter().cloned().map(canonical).collect();
+        let groups = self.groups.assign(&keys, partial.rows)?.of_rows();
+        if self.calls.len() != partial.calls.len() {
+            return Err(ExecError::Bug("a store has made values of other calls"));
+        }
+        for (call, values) in self.calls.iter_mut().zip(&partial.calls) {
+            call.add_partial(self.groups.count(), &groups, values)?;
+        }
+        self.reserve()
+    }
+
+    /// Counts the memory of the groups.
+    fn reserve(&mut self) -> Result<(), ExecError> {
         let bytes = self.groups.bytes() + self.calls.iter().map(Call::bytes).sum::<usize>();
         self.reservation.resize(bytes).map_err(|error| match error {
             TableError::OutOfMemory { used, limit, scope, .. } => ExecError::OutOfMemory { bytes, used, limit, scope },

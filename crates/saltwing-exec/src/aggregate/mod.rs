@@ -13,6 +13,7 @@
 //! | `grouping` | which group a row belongs to |
 //! | `group_table` | numbers for combinations of values |
 //! | `call` | one call: its argument, FILTER, DISTINCT |
+//! | `partial` | what a store can make of the rows where they are |
 //! | `accumulator` | what is kept of each group; `count`, `sum`, `extreme` |
 
 mod accumulator;
@@ -23,9 +24,11 @@ mod group_order;
 mod group_table;
 mod grouped;
 mod grouping;
+mod partial;
 mod sum;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use group_order::GroupOrder;
 pub(crate) use grouped::{AggregatePlan, GroupedRows};
+pub(crate) use partial::PartialPlan;

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef};
+use saltwing_access::PartialValues;
 use saltwing_expr::sum::{SumKind, SumTotal, beyond_sums};
 use saltwing_types::ValueError;
 
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, wrong_partial};
 
 /// The aggregate computed from a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,17 @@ impl<T: SumTotal> Accumulator for Sums<T> {
             }
         })?;
         if fits { Ok(()) } else { Err(beyond_sums(self.kind)) }
+    }
+
+    fn add_partial(&mut self, groups: &[u32], partial: &PartialValues) -> Result<(), ValueError> {
+        let PartialValues::Totals(totals) = partial else { return Err(wrong_partial()) };
+        for (group, of_rows) in groups.iter().zip(totals) {
+            let Some(sum) = self.sums.get_mut(*group as usize) else { continue };
+            let more = T::of_integers(of_rows.sum).ok_or_else(wrong_partial)?;
+            let total = sum.total.plus(more).ok_or_else(|| beyond_sums(self.kind))?;
+            *sum = Sum { total, count: sum.count + of_rows.known };
+        }
+        Ok(())
     }
 
     fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
