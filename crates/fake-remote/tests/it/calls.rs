@@ -42,11 +42,12 @@ fn bounds() -> Vec<Bound> {
 }
 
 fn execute(connection: &Connection, sql: &str) {
-    let failed = |error| panic!("{}: {error}", sql.get(..80).unwrap_or(sql));
-    if sql.starts_with("SELECT") {
-        connection.query(sql, ()).unwrap_or_else(failed).for_each(|row| drop(row.unwrap()));
-    } else {
-        drop(connection.execute(sql, ()).unwrap_or_else(failed));
+    let done = match sql.starts_with("SELECT") {
+        true => connection.query(sql, ()).and_then(|rows| rows.map(|row| row.map(drop)).collect()),
+        false => connection.execute(sql, ()).map(drop),
+    };
+    if let Err(error) = done {
+        panic!("{}: {error}", sql.get(..80).unwrap_or(sql));
     }
 }
 
