@@ -139,7 +139,10 @@ impl Target {
         let database = match options.store {
             Store::Embedded(kind) => builder.store(kind).open()?,
             Store::FakeRemote(scope) => {
-                let store = Arc::new(RemoteStore::new(scope, Faults::often(FAULTS_SEED)));
+                // The cluster of rows reads ahead by threads of its own.
+                let scans_at_once = if scope == AtomicScope::Row { 3 } else { 1 };
+                let faults = Faults { scans_at_once, ..Faults::often(FAULTS_SEED) };
+                let store = Arc::new(RemoteStore::new(scope, faults));
                 match scope {
                     AtomicScope::Store => builder.open_over(store)?,
                     AtomicScope::Row => builder.open_beside(store)?,

@@ -55,6 +55,8 @@ pub(crate) struct Client {
     pub(crate) latency: Duration,
     /// Most rows of an answer to a scan.
     pub(crate) page_rows: usize,
+    /// Buckets that a scan reads at once.
+    pub(crate) scans_at_once: usize,
     /// How long the client waits for an answer.
     pub(crate) answer_max: Duration,
     /// Whether the servers give no more answers.
@@ -62,6 +64,9 @@ pub(crate) struct Client {
     pub(crate) commits: AtomicU64,
     /// Calls so far.
     pub(crate) calls: AtomicU64,
+    /// Calls that wait for their answers, and the most that did.
+    pub(crate) waiting: AtomicU64,
+    pub(crate) waiting_most: AtomicU64,
 }
 
 impl Client {
@@ -114,7 +119,10 @@ impl Client {
         if time.is_zero() {
             return Ok(());
         }
+        let waiting = self.waiting.fetch_add(1, Relaxed) + 1;
+        self.waiting_most.fetch_max(waiting, Relaxed);
         let waited = interrupt::wait(statement, time, |_| Poll::<()>::Pending);
+        self.waiting.fetch_sub(1, Relaxed);
         waited.map_err(|interrupted| stopped_waiting(table, interrupted))?;
         match hangs {
             true => Err(unavailable(format!("{} gave no answer within {} ms", server_of(table), time.as_millis()))),

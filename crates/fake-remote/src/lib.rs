@@ -22,9 +22,12 @@
 
 mod aggregation;
 mod batch;
+mod bucket_scan;
+mod buckets;
 mod chance;
 mod client;
 mod cluster;
+mod read_ahead;
 mod row_write;
 mod rows;
 mod scan;

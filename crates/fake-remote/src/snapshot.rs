@@ -150,7 +150,7 @@ impl Snapshot for RemoteSnapshot {
             return Ok(None);
         }
         let route = ScanRoute { limit: None, first_batch: None, ..route };
-        let scan = RemoteScan::new(&self.link, aggregation.spec, route, context)?.by_region();
+        let scan = RemoteScan::by_region(&self.link, aggregation.spec, route, context)?;
         Ok(Some(Box::new(RemoteAggregation::new(scan, aggregation))))
     }
 

@@ -34,6 +34,8 @@ pub struct Faults {
     pub latency: Duration,
     /// Most rows that an answer to a scan has; at least 1.
     pub page_rows: usize,
+    /// Buckets that a scan reads at once, by threads of the store; 1 is by the thread of its reader.
+    pub scans_at_once: usize,
     /// How long the client waits for an answer; a statement that ends earlier does not wait so long.
     pub answer_max: Duration,
 }
@@ -48,6 +50,7 @@ impl Faults {
             unknown: 0,
             latency: Duration::ZERO,
             page_rows: 64,
+            scans_at_once: 1,
             answer_max: Duration::from_secs(60),
         }
     }
@@ -72,7 +75,7 @@ impl RemoteStore {
 
     /// As [`RemoteStore::new`], with a clock of one's own.
     pub fn with_clock(atomic: AtomicScope, faults: Faults, clock: Arc<dyn Clock>) -> Self {
-        let Faults { seed, changes, failures, unknown, latency, page_rows, answer_max } = faults;
+        let Faults { seed, changes, failures, unknown, latency, page_rows, scans_at_once, answer_max } = faults;
         let cluster = Cluster::new(seed, changes, failures);
         let chance = Chance::new(seed.wrapping_add(1));
         let client = Client {
@@ -84,9 +87,12 @@ impl RemoteStore {
             latency,
             answer_max,
             page_rows: page_rows.max(1),
+            scans_at_once: scans_at_once.max(1),
             hangs: AtomicBool::new(false),
             commits: AtomicU64::new(1),
             calls: AtomicU64::new(0),
+            waiting: AtomicU64::new(0),
+            waiting_most: AtomicU64::new(0),
         };
         let snapshots = match atomic {
             AtomicScope::Row => SnapshotScope::Region,
@@ -108,6 +114,11 @@ impl RemoteStore {
     /// Makes the servers give no more answers to calls that begin now, or give them again.
     pub fn hang(&self, hangs: bool) {
         self.client.hangs.store(hangs, Relaxed);
+    }
+
+    /// The most calls that waited for their answers at the same time so far.
+    pub fn calls_at_once(&self) -> u64 {
+        self.client.waiting_most.load(Relaxed)
     }
 
     /// How many calls of servers there were so far, those without an answer included.

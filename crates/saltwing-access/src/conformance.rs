@@ -20,8 +20,8 @@ use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_types::{ColumnDef, ErrorCode, Value};
 
 use crate::{
-    AtomicScope, Budget, Direction, Durability, KeySet, OldRow, Projection, RowChange, ScanContext, ScanRoute,
-    ShortRange, SnapshotScope, SplitTarget, Table, TableError, TableStore,
+    AtomicScope, Budget, Direction, Durability, KeySet, OldRow, Projection, RowChange, ScanContext, ScanOrder,
+    ScanRoute, ShortRange, SnapshotScope, SplitTarget, Table, TableError, TableStore,
 };
 
 use fixture::empty;
@@ -150,6 +150,12 @@ fn looks_right(
             few_are_those_of_scans(store, table, &columns, (direction, limit))?;
             let parts = in_parts(store, table, &columns);
             prop_assert_eq!(parts.len(), model.len());
+            let in_any_order = ScanRoute { order: ScanOrder::Any, ..ScanRoute::of(KeySet::all()) };
+            let sorted = |mut rows: Vec<Vec<Value>>| {
+                rows.sort_by_key(|row| format!("{row:?}"));
+                rows
+            };
+            prop_assert_eq!(sorted(read(store, table, &columns, in_any_order, &self::context())), sorted(parts));
         }
     }
     Ok(())

@@ -12,6 +12,9 @@ pub enum ScanOrder {
     ByBucket,
     /// Row-key order over all buckets, which are merged row by row.
     Merged,
+    /// As the rows come: the rows of each bucket in order, and the buckets by turns. A store that need not wait reads them as
+    /// [`ScanOrder::ByBucket`].
+    Any,
 }
 
 /// Which rows of a table a scan reads, and in which order.
@@ -51,7 +54,7 @@ impl ScanRoute {
         };
         let keys = match (rest, self.order, bucket.first()) {
             (None, ..) => [None, None],
-            (Some(rest), ScanOrder::ByBucket, Some(bucket)) => {
+            (Some(rest), ScanOrder::ByBucket | ScanOrder::Any, Some(bucket)) => {
                 self.keys.remaining_after(&table.def().key, *bucket, &rest)
             }
             (Some(rest), ..) => [self.keys.rest(&rest), None],

@@ -1,6 +1,7 @@
 //! Reads: snapshots and their row sources.
 
 use std::sync::Arc;
+use std::task::{self, Poll};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
@@ -24,7 +25,7 @@ pub trait Snapshot: Send + Sync {
     /// The time by which rows expire, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
 
-    /// Starts a scan.
+    /// Starts a scan. It does not wait for a server: the first read does, or [`RowSource::poll_ready`].
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`]; the store's.
@@ -201,6 +202,13 @@ pub(crate) fn places_in_key_order(keys: &[Vec<u8>]) -> Vec<u32> {
 pub trait RowSource: Send {
     /// The schema of the requested columns, named as declared.
     fn schema(&self) -> &SchemaRef;
+
+    /// Whether the next read would wait for a server: `Pending` until it would not, and then the task is woken; it is woken, too, if the statement
+    /// must stop. So many scans wait without a thread. `None` of a source that does not tell: its reads wait on the caller's thread, if they wait.
+    fn poll_ready(&mut self, task: &mut task::Context<'_>) -> Option<Poll<()>> {
+        let _ = task;
+        None
+    }
 
     /// The columns of the next rows, never of none, and how many rows they have; `None` at the end.
     ///

@@ -14,7 +14,7 @@ use crate::ExecError;
 use crate::aggregate::{GroupedRows, PartialPlan};
 use crate::parts::Parts;
 use crate::select::{Operator, SelectPlan};
-use crate::source::{Columns, Source, scan_routes};
+use crate::source::{Columns, Source, Wanted, scan_routes};
 
 /// A running SELECT: batches with the columns of [`DirectRows::columns`], or the values of rows.
 pub struct DirectRows {
@@ -46,7 +46,7 @@ impl DirectRows {
     ) -> Result<Self, ExecError> {
         let planned = plan.planned();
         let wanted = planned.limit.map(|n| n.saturating_add(planned.offset));
-        let (mut groups, mut parts, mut limits) = (None, None, (wanted, None));
+        let (mut groups, mut parts, mut of_scan) = (None, None, Wanted { limit: wanted, ..Wanted::default() });
         if let Operator::Aggregate(aggregate) = plan.operator() {
             let groups_wanted = wanted.and_then(|n| usize::try_from(n).ok());
             // Few groups are read of the first rows.
@@ -69,14 +69,15 @@ impl DirectRows {
             let rows = GroupedRows::new(aggregate, groups_wanted, context.memory())?;
             groups = Some(Box::new(Groups { rows, at_end: false }));
             // The first requested groups may be small ones.
-            limits = (None, wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1)));
+            let first_batch = wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1));
+            of_scan = Wanted { limit: None, first_batch, in_any_order: aggregate.takes_any_order() };
             let reads_all = matches!(planned.plan, DirectPlan::Aggregate(_) | DirectPlan::Totals { .. });
             if part.is_none() && reads_all && !aggregate.streams() {
                 parts = Parts::of(&snapshot, (&planned.access, plan.spec()), &context)?;
             }
         }
         Ok(Self {
-            source: Source::start(snapshot, (planned, part), plan.spec(), limits, &context)?,
+            source: Source::start(snapshot, (planned, part), plan.spec(), of_scan, &context)?,
             parts,
             partials: Vec::new(),
             groups,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use saltwing_access::{ReadSpec, RowSource, ScanContext, ScanRoute, Snapshot, TableError};
+use saltwing_access::{ReadSpec, RowSource, ScanContext, ScanOrder, ScanRoute, Snapshot, TableError};
 use saltwing_planner::{DirectPlan, KeyAccess, PlannedSelect, TableAccess};
 
 use crate::ExecError;
@@ -17,6 +17,26 @@ pub(crate) enum Source {
     Prefixes(Box<Prefixes>),
 }
 
+/// What is wanted of a scan.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    /// So many rows are enough.
+    pub(crate) limit: Option<u64>,
+    /// So many rows of the first batch may be enough.
+    pub(crate) first_batch: Option<u64>,
+    /// Whether the rows may come in any order.
+    pub(crate) in_any_order: bool,
+}
+
+impl Wanted {
+    /// The route, read so.
+    fn route(self, route: ScanRoute) -> ScanRoute {
+        let is_any = self.in_any_order && route.order == ScanOrder::ByBucket;
+        let order = if is_any { ScanOrder::Any } else { route.order };
+        ScanRoute { order, ..route }
+    }
+}
+
 /// The ways of an access in the order in which they are read.
 pub(crate) fn scan_routes(access: &TableAccess, limit: Option<u64>) -> Vec<ScanRoute> {
     std::iter::once(access.route(limit)).chain(access.second_route(limit)).collect()
@@ -26,16 +46,16 @@ pub(crate) fn scan_routes(access: &TableAccess, limit: Option<u64>) -> Vec<ScanR
 pub(crate) type Columns = (Vec<ArrayRef>, usize);
 
 impl Source {
-    /// Starts reading; `limit` rows are enough, and of the first batch perhaps `first_batch`. Of an access's ranges
-    /// only `part` is read, where there is one.
+    /// Starts reading. Of an access's ranges only `part` is read, where there is one.
     pub(crate) fn start(
         snapshot: Arc<dyn Snapshot>,
         (planned, part): (&PlannedSelect, Option<KeyAccess>),
         spec: &ReadSpec,
-        (limit, first_batch): (Option<u64>, Option<u64>),
+        wanted: Wanted,
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
         let access = &planned.access;
+        let Wanted { limit, first_batch, .. } = wanted;
         match &planned.plan {
             DirectPlan::KeyEnds { ends, .. } => {
                 let end = |access: &TableAccess| {
@@ -50,12 +70,12 @@ impl Source {
             }
             _ => {
                 if let Some(part) = part {
-                    let route = ScanRoute { first_batch, ..part.route(access, limit) };
+                    let route = ScanRoute { first_batch, ..wanted.route(part.route(access, limit)) };
                     return Ok(Self::Scans(vec![spec.scan(&snapshot, route, context.clone())?]));
                 }
                 let scan = |(place, route): (usize, ScanRoute)| {
                     let first_batch = first_batch.filter(|_| place == 0);
-                    spec.scan(&snapshot, ScanRoute { first_batch, ..route }, context.clone())
+                    spec.scan(&snapshot, ScanRoute { first_batch, ..wanted.route(route) }, context.clone())
                 };
                 let routes = scan_routes(access, limit).into_iter().enumerate();
                 let mut scans = routes.map(scan).collect::<Result<Vec<_>, _>>()?;

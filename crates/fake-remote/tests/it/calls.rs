@@ -1,6 +1,7 @@
 //! How many calls statements make: on a cluster each call is a round trip of milliseconds.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fake_remote::{AtomicScope, Faults, RemoteStore};
 use saltwing::Database;
@@ -76,6 +77,31 @@ fn rows_that_are_written_one_by_one_are_sent_together() {
         let before = store.calls();
         execute(&connection, &sql);
         assert_eq!(store.calls() - before, calls, "{}", sql.get(..80).unwrap_or(&sql));
+    }
+}
+
+/// A scan of many buckets waits for several servers at once, whatever the number of threads that read.
+#[test]
+fn buckets_are_read_at_once() {
+    const AT_ONCE: u64 = 4;
+    let faults = Faults { latency: Duration::from_millis(10), scans_at_once: AT_ONCE as usize, ..Faults::none() };
+    for (sql, most) in [
+        ("SELECT /*+ FULL_SCAN(t) */ k FROM t WHERE v >= 0", AT_ONCE),
+        ("SELECT /*+ FULL_SCAN(t) */ MAX(v + 1) FROM t", AT_ONCE),
+        // The buckets are merged, so all of them are needed for the first row.
+        ("SELECT k FROM t WHERE k >= 0 ORDER BY k LIMIT 3", 8),
+        ("SELECT k FROM t WHERE k >= 0 LIMIT 3", 1),
+    ] {
+        let store = Arc::new(RemoteStore::new(AtomicScope::Row, faults));
+        let database = Database::memory_builder().open_beside(store.clone()).unwrap();
+        let connection = database.connect().blocking();
+        execute(&connection, "CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT) SALT_BUCKETS = 8");
+        let rows = (0..200).map(|k| format!("({k}, {k})")).collect::<Vec<_>>().join(", ");
+        execute(&connection, &format!("UPSERT INTO t VALUES {rows}"));
+        assert_eq!(store.calls_at_once(), 1, "an UPSERT is one call after the other");
+        execute(&connection, sql);
+        let at_once = store.calls_at_once();
+        assert!(at_once > most / 2 && at_once <= most, "{at_once} calls at once: {sql}");
     }
 }
 

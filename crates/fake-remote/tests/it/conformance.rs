@@ -24,6 +24,14 @@ fn it_conforms_while_regions_change_and_calls_fail() {
 }
 
 #[test]
+fn it_conforms_while_threads_read_ahead() {
+    let faults = Faults { scans_at_once: 3, page_rows: 7, ..Faults::often(9) };
+    for scope in SCOPES {
+        conformance::check(&|clock| Arc::new(RemoteStore::with_clock(scope, faults, clock)));
+    }
+}
+
+#[test]
 fn capabilities_say_what_a_commit_writes_as_a_whole() {
     for scope in SCOPES {
         let store = RemoteStore::new(scope, Faults::often(1));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::task::{self, Poll};
 
 use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
@@ -23,7 +24,7 @@ use saltwing_planner::{JoinAdvice, TableAccess, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
-use crate::scan::batches::{ReadPlace, batches};
+use crate::scan::batches::{BatchSource, ReadPlace, batches};
 use crate::scan::scan_part::{Part, parts, whole};
 use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, access_request, bound_conditions, sampled};
 use crate::scan::scan_statistics::{rows_of, statistics};
@@ -314,12 +315,9 @@ impl ExecutionPlan for TableScanExec {
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (open, place) = self.unopened(partition)?;
-        let (mut scan, context) = (Scan::Unopened(open), self.context.clone());
-        let next = move || {
-            let _statement = context.enter();
-            scan.next().map_err(|error| RelationalError::from(error).into())
-        };
-        Ok(batches(next, place, self.schema.clone()))
+        let waits = self.of.snapshot()?.reads_wait();
+        let rows = PartRows { scan: Scan::Unopened(open), waits, context: self.context.clone() };
+        Ok(batches(rows, place, self.schema.clone()))
     }
 
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
@@ -343,10 +341,44 @@ impl ExecutionPlan for TableScanExec {
 /// Opens a scan.
 type OpenRows = Box<dyn FnOnce() -> Result<Box<dyn RowSource>, TableError> + Send>;
 
+/// The rows of a part.
+struct PartRows {
+    scan: Scan,
+    /// Whether reads may wait for a server.
+    waits: bool,
+    context: ScanContext,
+}
+
+impl BatchSource for PartRows {
+    fn poll_ready(&mut self, task: &mut task::Context<'_>) -> Option<Poll<()>> {
+        if !self.waits {
+            return None;
+        }
+        if let Scan::Unopened(_) = &self.scan {
+            let _statement = self.context.enter();
+            self.scan = match std::mem::replace(&mut self.scan, Scan::Ended) {
+                Scan::Unopened(open) => open().map_or_else(Scan::Failed, Scan::Open),
+                opened => opened,
+            };
+        }
+        match &mut self.scan {
+            Scan::Open(rows) => rows.poll_ready(task),
+            _ => Some(Poll::Ready(())),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let _statement = self.context.enter();
+        self.scan.next().map_err(|error| RelationalError::from(error).into())
+    }
+}
+
 /// A scan between two of its batches.
 enum Scan {
     Unopened(OpenRows),
     Open(Box<dyn RowSource>),
+    /// It could not be opened.
+    Failed(TableError),
     /// After the last batch, or an error.
     Ended,
 }
@@ -356,6 +388,7 @@ impl Scan {
         let mut rows = match std::mem::replace(self, Self::Ended) {
             Self::Unopened(open) => open()?,
             Self::Open(rows) => rows,
+            Self::Failed(error) => return Err(error),
             Self::Ended => return Ok(None),
         };
         let batch = rows.next_batch()?;

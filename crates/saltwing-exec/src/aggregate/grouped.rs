@@ -6,9 +6,11 @@ use arrow::array::ArrayRef;
 use arrow::compute::{filter, lexsort_to_indices, take};
 use arrow::datatypes::DataType;
 use saltwing_access::{Memory, PartialGroups, Reservation, TableError};
+use saltwing_bind::AggregateCall;
 use saltwing_expr::{Columns, Filter, arrow_type};
 use saltwing_planner::Grouping;
 use saltwing_planner::{Aggregate, AggregateStrategy};
+use saltwing_types::function::aggregate::AggregateState;
 use saltwing_types::{Expr, SqlType};
 
 use super::call::{Call, CallPlan};
@@ -32,6 +34,7 @@ pub(crate) struct AggregatePlan {
     strategy: AggregateStrategy,
     /// Whether each row is a whole group.
     each_row: bool,
+    takes_any_order: bool,
 }
 
 impl AggregatePlan {
@@ -48,8 +51,14 @@ impl AggregatePlan {
             order: order.iter().map(GroupOrder::new).collect(),
             outputs: outputs.collect(),
             strategy: aggregate.strategy,
+            takes_any_order: aggregate.strategy != AggregateStrategy::Streaming && !calls.iter().any(sums_floats),
             each_row: each_row && aggregate.strategy == AggregateStrategy::Streaming,
         })
+    }
+
+    /// Whether the result is the same in whichever order the rows come. Sums of floats are not.
+    pub(crate) fn takes_any_order(&self) -> bool {
+        self.takes_any_order
     }
 
     /// Whether groups come out as soon as they are done: they must be [put out](GroupedRows::put_out) before more rows are
@@ -57,6 +66,12 @@ impl AggregatePlan {
     pub(crate) fn streams(&self) -> bool {
         self.strategy == AggregateStrategy::Streaming && self.order.is_empty()
     }
+}
+
+fn sums_floats(call: &AggregateCall) -> bool {
+    let is_float = |expr: &Expr| matches!(expr.sql_type().map(arrow_type), Some(DataType::Float32 | DataType::Float64));
+    matches!(call.function.state(), AggregateState::Sum | AggregateState::SumAndCount)
+        && call.argument.as_ref().is_some_and(is_float)
 }
 
 /// Groups while rows come in.

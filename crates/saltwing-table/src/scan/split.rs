@@ -48,7 +48,7 @@ fn cuts(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget)
     let is_plain = route.limit.is_none()
         && route.first_batch.is_none()
         && route.direction == Direction::Forward
-        && (route.order == ScanOrder::ByBucket || buckets.len() < 2);
+        && (route.order != ScanOrder::Merged || buckets.len() < 2);
     if !is_plain {
         return Vec::new();
     }
