@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use fake_remote::AtomicScope;
 use saltwing::ErrorCode;
 use saltwing::blocking::Connection;
 use sqllogictest::{Condition, Control, ExpectedError, QueryExpect, ResultMode, SortMode, StatementExpect};
@@ -149,9 +148,9 @@ impl Run {
 
     /// Whether a record failed because the store writes each row by itself.
     fn is_beyond_store(&self, message: &str) -> bool {
-        self.store == Store::FakeRemote(AtomicScope::Row).as_str()
+        self.store == Store::FakeRemoteRows.as_str()
             && message.contains(ErrorCode::NotSupported.sqlstate())
-            && message.contains(Store::FakeRemote(AtomicScope::Store).as_str())
+            && message.contains(Store::FakeRemote.as_str())
     }
 
     fn step_alone(&mut self, step: &Step) -> Ended {

@@ -46,9 +46,10 @@ impl Executor {
 pub enum Store {
     /// A store of this process.
     Embedded(StoreKind),
-    /// A cluster that is not there, with many faults: see `fake_remote`. It writes so much as a whole; where that is one row, the catalog is in this
-    /// process.
-    FakeRemote(AtomicScope),
+    /// A cluster that is not there, with many faults: see `fake_remote`.
+    FakeRemote,
+    /// One that writes each row by itself. The catalog is in this process.
+    FakeRemoteRows,
 }
 
 impl From<StoreKind> for Store {
@@ -62,14 +63,14 @@ impl Store {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embedded(kind) => kind.as_str(),
-            Self::FakeRemote(AtomicScope::Store) => "fake-remote",
-            Self::FakeRemote(AtomicScope::Row) => "fake-remote-rows",
+            Self::FakeRemote => "fake-remote",
+            Self::FakeRemoteRows => "fake-remote-rows",
         }
     }
 
     /// The store of this name.
     pub fn by_name(name: &str) -> Option<Self> {
-        let remote = [AtomicScope::Store, AtomicScope::Row].map(Self::FakeRemote);
+        let remote = [Self::FakeRemote, Self::FakeRemoteRows];
         let embedded = || StoreKind::by_name(name).map(Self::Embedded);
         remote.into_iter().find(|store| store.as_str() == name).or_else(embedded)
     }
@@ -119,7 +120,7 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn open(options: &Options) -> Result<Self, Error> {
         let directory = match options.store {
-            Store::Embedded(StoreKind::Memory) | Store::FakeRemote(_) => None,
+            Store::Embedded(StoreKind::Memory) | Store::FakeRemote | Store::FakeRemoteRows => None,
             Store::Embedded(_) => {
                 Some(TempDir::new().map_err(|source| Error::File { path: "a temporary directory".into(), source })?)
             }
@@ -138,22 +139,21 @@ impl Target {
         }
         let database = match options.store {
             Store::Embedded(kind) => builder.store(kind).open()?,
-            Store::FakeRemote(scope) => {
-                // The cluster of rows reads ahead by threads of its own.
-                let scans_at_once = if scope == AtomicScope::Row { 3 } else { 1 };
-                let faults = Faults { scans_at_once, ..Faults::often(FAULTS_SEED) };
-                let store = Arc::new(RemoteStore::new(scope, faults));
-                match scope {
-                    AtomicScope::Store => builder.open_over(store)?,
-                    AtomicScope::Row => builder.open_beside(store)?,
-                }
+            Store::FakeRemote => {
+                let store = RemoteStore::new(AtomicScope::Store, Faults::often(FAULTS_SEED));
+                builder.open_over(Arc::new(store))?
+            }
+            Store::FakeRemoteRows => {
+                // It reads ahead by threads of its own.
+                let faults = Faults { scans_at_once: 3, ..Faults::often(FAULTS_SEED) };
+                builder.open_beside(Arc::new(RemoteStore::new(AtomicScope::Row, faults)))?
             }
         };
         Ok(Self {
             connections: HashMap::new(),
             database,
             executor: options.executor,
-            is_remote: matches!(options.store, Store::FakeRemote(_)),
+            is_remote: matches!(options.store, Store::FakeRemote | Store::FakeRemoteRows),
             _directory: directory,
         })
     }

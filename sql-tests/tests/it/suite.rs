@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use saltwing::StoreKind::{Memory, Redb, Sled};
 use sql_tests::Executor::{Auto, DataFusion, Direct};
-use sql_tests::Store::{self, FakeRemote};
+use sql_tests::Store::{self, FakeRemote, FakeRemoteRows};
 use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
 
 /// By whom it is run, the statement, and what is wrong.
@@ -25,7 +25,7 @@ fn root() -> PathBuf {
 }
 
 /// Each pair of values meets, but for the tiny layout on the store that has no blocks. Sled, an experiment, and one bucket,
-/// a salt like others, run once.
+/// a salt like others, run once. The cluster that writes each row by itself has no indexes.
 fn chosen() -> Vec<Options> {
     let [plain, tiny] = [false, true];
     let [indexed, unindexed] = [true, false];
@@ -40,6 +40,8 @@ fn chosen() -> Vec<Options> {
         combination(FakeRemote, 7, Auto, plain, indexed),
         combination(FakeRemote, 256, Direct, plain, unindexed),
         combination(Sled, 1, Auto, tiny, unindexed),
+        combination(FakeRemoteRows, 0, Auto, plain, unindexed),
+        combination(FakeRemoteRows, 7, DataFusion, plain, unindexed),
     ]
 }
 

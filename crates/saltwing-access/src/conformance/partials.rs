@@ -31,9 +31,9 @@ pub(super) fn partials_are_those_of_rows(
     let spec = ScanSpec::new(table, columns.to_vec(), Vec::new()).unwrap();
     let groups: Vec<usize> = (0..columns.len() / 2).collect();
     let mut calls = vec![PartialCall::Rows];
-    for place in 0..columns.len() {
+    for (place, column) in columns.iter().enumerate() {
         calls.extend([PartialCall::Known(place), PartialCall::Min(place), PartialCall::Max(place)]);
-        if table.column_type(columns[place]).is_integer() {
+        if table.column_type(*column).is_integer() {
             calls.push(PartialCall::Total(place));
         }
     }
