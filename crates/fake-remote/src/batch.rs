@@ -231,8 +231,6 @@ impl WriteBatch for RemoteBatch {
         self.claims += 1;
     }
 
-    fn free_space(&mut self) {}
-
     fn rows(&self) -> usize {
         self.writes.len() - self.claims
     }

@@ -51,8 +51,6 @@ impl WriteBatch for RemoteTransaction {
         self.batch.claim(table, key);
     }
 
-    fn free_space(&mut self) {}
-
     fn rows(&self) -> usize {
         self.batch.rows()
     }

@@ -147,7 +147,7 @@ fn looks_right(
                 prop_assert_eq!(values_of_keys(store, table, &columns, &with_another).0, all);
             }
             partials::partials_are_those_of_rows(store, table, &columns)?;
-            few_are_those_of_scans(store, table, &columns, (direction, limit))?;
+            short_ranges_are_those_of_scans(store, table, &columns, (direction, limit))?;
             let parts = in_parts(store, table, &columns);
             prop_assert_eq!(parts.len(), model.len());
             let in_any_order = ScanRoute { order: ScanOrder::Any, ..ScanRoute::of(KeySet::all()) };
@@ -190,7 +190,7 @@ fn values_of_keys(
 }
 
 /// A store may decline to read few rows at once. If it reads them, they are those of the scan.
-fn few_are_those_of_scans(
+fn short_ranges_are_those_of_scans(
     store: &dyn TableStore,
     table: &Arc<Table>,
     columns: &[usize],
@@ -201,7 +201,7 @@ fn few_are_those_of_scans(
         let keys = BucketRange { bucket, range: KeyRange::all().in_bucket(bucket) };
         let mut values = saltwing_expr::RowValues::new(columns.len());
         let range = ShortRange { keys: &keys, direction, limit };
-        if store.snapshot().unwrap().few(&projection, range, &mut values).unwrap().is_some() {
+        if store.snapshot().unwrap().get_range(&projection, range, &mut values).unwrap().is_some() {
             let route = ScanRoute { direction, limit, ..ScanRoute::of(KeySet::Range(keys)) };
             let scanned = read(store, table, columns, route, &context()).concat();
             prop_assert_eq!(values.values().collect::<Vec<_>>(), scanned);

@@ -7,7 +7,7 @@ use saltwing_expr::{RowValues, ValueRef};
 use saltwing_rowkey::KeySlices;
 use saltwing_types::Expr;
 
-use crate::few_rows::ShortRange;
+use crate::short_range::ShortRange;
 use crate::{
     Index, Memory, Projection, Reservation, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError,
 };
@@ -46,17 +46,17 @@ impl EntrySpec {
         self.scan.is_filtered()
     }
 
-    /// The keys of the rows of a range of entries, if they are few ([`Snapshot::few`]).
+    /// The keys of the rows of a range of entries, if they are few ([`Snapshot::get_range`]).
     ///
     /// # Errors
-    /// As [`Snapshot::few`].
-    pub(crate) fn few(
+    /// As [`Snapshot::get_range`].
+    pub(crate) fn get_range(
         &self,
         snapshot: &dyn Snapshot,
         range: ShortRange<'_>,
     ) -> Result<Option<Vec<Vec<u8>>>, TableError> {
         let (mut slices, mut keys) = (KeySlices::new(), Vec::new());
-        let is_read = snapshot.few_keys(self.index.entries(), range, &mut |entry| {
+        let is_read = snapshot.get_range_keys(self.index.entries(), range, &mut |entry| {
             keys.push(self.index.row_key(entry, &mut slices)?);
             Ok(())
         })?;

@@ -152,14 +152,6 @@ pub enum TableError {
     /// The store was written by a release that kept rows in another way.
     #[error("the database was written by another release, which kept rows in another way: load it anew")]
     OtherLayout,
-    /// The outcome of an earlier merge is unknown.
-    #[error(
-        "rows cannot be merged into blocks before the database is closed and opened again, since a merge failed: {cause}"
-    )]
-    MergeStalled {
-        /// The error that they were given up for.
-        cause: String,
-    },
     /// Arrow refused a batch: a broken invariant of ours.
     #[error("a batch could not be built")]
     Batch(#[from] arrow::error::ArrowError),
@@ -227,7 +219,6 @@ impl TableError {
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::PartlyWritten { unknown: 1.., .. } => ErrorCode::CommitUnknown,
             Self::PartlyWritten { first, .. } => first.code(),
-            Self::MergeStalled { .. } => ErrorCode::Io,
             Self::NoVersions { .. } | Self::BeyondVersions { .. } | Self::FutureTime { .. } => ErrorCode::BadArgument,
             Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) | Self::WritesWholeRows { .. } => {
                 ErrorCode::Bug

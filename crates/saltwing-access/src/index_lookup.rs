@@ -17,8 +17,8 @@ use saltwing_expr::{RowValues, value_at};
 use saltwing_types::{Expr, text};
 
 use crate::entry_keys::{EntryKeys, EntrySpec, Intersection, KEYS_AT_ONCE};
-use crate::few_rows::{FewRows, ShortRange};
 use crate::keys::KeyList;
+use crate::short_range::{ShortRange, ShortRangeRows};
 use crate::snapshot::places_in_key_order;
 use crate::union_scan::{UnionScan, add_values};
 use crate::{
@@ -150,27 +150,27 @@ impl ReadSpec {
         }
     }
 
-    /// The rows of a range of keys, if they are few and read at once ([`Snapshot::few`]); `None` if they must be scanned.
+    /// The rows of a range of keys, if they are few and read at once ([`Snapshot::get_range`]); `None` if they must be scanned.
     /// `columns` is a [`ReadSpec::projection`].
     ///
     /// # Errors
-    /// As [`Snapshot::few`].
-    pub fn few(
+    /// As [`Snapshot::get_range`].
+    pub fn get_range(
         &self,
         snapshot: &dyn Snapshot,
         columns: &Projection,
         range: ShortRange<'_>,
-    ) -> Result<Option<FewRows>, TableError> {
+    ) -> Result<Option<ShortRangeRows>, TableError> {
         if self.is_filtered() {
             return Ok(None);
         }
         match &self.kind {
             ReadKind::Scan(_) => {
                 let mut values = RowValues::new(columns.columns().len());
-                let rows = snapshot.few(columns, range, &mut values)?;
-                Ok(rows.map(|rows| FewRows { values, keys_read: rows as u64, seeks: 1, buckets: 1 }))
+                let rows = snapshot.get_range(columns, range, &mut values)?;
+                Ok(rows.map(|rows| ShortRangeRows { values, keys_read: rows as u64, seeks: 1, buckets: 1 }))
             }
-            ReadKind::Lookup(lookup) if lookup.others.is_empty() => lookup.few(snapshot, columns, range),
+            ReadKind::Lookup(lookup) if lookup.others.is_empty() => lookup.get_range(snapshot, columns, range),
             ReadKind::Lookup(_) | ReadKind::Union { .. } => Ok(None),
         }
     }
@@ -202,20 +202,20 @@ impl ReadSpec {
 }
 
 impl LookupSpec {
-    fn few(
+    fn get_range(
         &self,
         snapshot: &dyn Snapshot,
         columns: &Projection,
         range: ShortRange<'_>,
-    ) -> Result<Option<FewRows>, TableError> {
-        let Some(keys) = self.entries.few(snapshot, range)? else { return Ok(None) };
+    ) -> Result<Option<ShortRangeRows>, TableError> {
+        let Some(keys) = self.entries.get_range(snapshot, range)? else { return Ok(None) };
         let mut values = RowValues::new(columns.columns().len());
         if !keys.is_empty() && snapshot.get_all(columns, &keys, &mut values, None)? < keys.len() {
             // The scan tells which row is missing.
             return Ok(None);
         }
         let (rows, buckets) = (keys.len() as u64, buckets_of(&keys, self.rows.table().codec().bucket_bytes()));
-        Ok(Some(FewRows { values, keys_read: 2 * rows, seeks: 1 + rows, buckets: 1 + buckets }))
+        Ok(Some(ShortRangeRows { values, keys_read: 2 * rows, seeks: 1 + rows, buckets: 1 + buckets }))
     }
 }
 

@@ -9,8 +9,8 @@ use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableName, Value};
 
-use crate::few_rows::ShortRange;
 use crate::keys::KeyList;
+use crate::short_range::ShortRange;
 use crate::{
     Aggregation, ColumnEstimate, Estimate, KeySet, PartialSource, Projection, ScanContext, ScanRoute, ScanSpec,
     SplitTarget, Table, TableError, Totals,
@@ -70,7 +70,7 @@ pub trait Snapshot: Send + Sync {
     ///
     /// # Errors
     /// As [`Snapshot::scan`], and those of its [`RowSource`].
-    fn few(
+    fn get_range(
         &self,
         columns: &Projection,
         range: ShortRange<'_>,
@@ -80,12 +80,12 @@ pub trait Snapshot: Send + Sync {
         Ok(None)
     }
 
-    /// As [`Snapshot::few`], for the physical keys of the rows, each of which is given to `each`; whether they were read. An error
+    /// As [`Snapshot::get_range`], for the physical keys of the rows, each of which is given to `each`; whether they were read. An error
     /// of `each` ends the read.
     ///
     /// # Errors
     /// As there, and those of `each`.
-    fn few_keys(
+    fn get_range_keys(
         &self,
         table: &Table,
         range: ShortRange<'_>,

@@ -88,9 +88,8 @@ pub trait WriteBatch: Send {
     /// value have different keys.
     fn claim(&mut self, table: &Arc<Table>, key: &[u8]);
 
-    /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
-    /// as deletions may.
-    fn free_space(&mut self);
+    /// Says that the commit leads to the deletion of more than it writes, so that a store that is nearly full may take it.
+    fn reclaims_space(&mut self) {}
 
     /// How many rows are written.
     fn rows(&self) -> usize;

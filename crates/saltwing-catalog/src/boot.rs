@@ -215,7 +215,7 @@ impl Catalog {
         self.put_ids(&mut *writes, ids)?;
         let gone = ids_without(old, &def);
         if !gone.is_empty() && ids_without(&def, old).is_empty() {
-            writes.free_space();
+            writes.reclaims_space();
         }
         gone.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
         self.end_builds(&mut *writes, old, &def)?;

@@ -38,7 +38,7 @@ impl Catalog {
             old.def().stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
             emptied.push(table);
         }
-        writes.free_space();
+        writes.reclaims_space();
         writes.commit(Durability::Synced)?;
         self.redefine(found.iter().map(|(_, old)| &**old.def()).zip(emptied), |_| {});
         Ok(self.delete_rows(&found))
@@ -64,7 +64,7 @@ impl Catalog {
             view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         }
         self.end_grants(&mut view, &mut *writes)?;
-        writes.free_space();
+        writes.reclaims_space();
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())

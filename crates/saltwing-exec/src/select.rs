@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::{
-    FewRows, KeySet, Memory, PointRow, Projection, ReadSpec, ShortRange, Snapshot, TableStore, snapshot_of,
+    KeySet, Memory, PointRow, Projection, ReadSpec, ShortRange, ShortRangeRows, Snapshot, TableStore, snapshot_of,
 };
 use saltwing_bind::ResultColumn;
 use saltwing_expr::arrow_type;
@@ -178,13 +178,17 @@ impl SelectPlan {
     ///
     /// # Errors
     /// The store's.
-    pub fn few(&self, snapshot: &Arc<dyn Snapshot>, part: Option<&KeyAccess>) -> Result<Option<FewRows>, ExecError> {
+    pub fn get_range(
+        &self,
+        snapshot: &Arc<dyn Snapshot>,
+        part: Option<&KeyAccess>,
+    ) -> Result<Option<ShortRangeRows>, ExecError> {
         let (Some(columns), Some(KeyAccess::Keys(KeySet::Range(keys)))) = (&self.stored, part) else {
             return Ok(None);
         };
         let snapshot = snapshot_of(self.access().table(), snapshot.clone())?;
         let range = ShortRange { keys, direction: self.access().direction(), limit: self.planned.limit };
-        Ok(self.spec.few(&*snapshot, columns, range)?)
+        Ok(self.spec.get_range(&*snapshot, columns, range)?)
     }
 
     /// The row of [this key](SelectPlan::point_key), without a scan or a batch; `None` if it is not there.

@@ -72,7 +72,7 @@ impl EmbeddedTables {
     /// Brings every recent row into blocks now.
     ///
     /// # Errors
-    /// The store's; [`TableError::MergeStalled`].
+    /// The store's; [`StorageCause::Poisoned`](saltwing_access::StorageCause) after a merge whose outcome is unknown.
     pub fn merge(&self) -> Result<(), TableError> {
         self.committer.packed.merge_all()
     }

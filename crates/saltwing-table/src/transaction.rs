@@ -171,8 +171,8 @@ impl WriteBatch for EmbeddedBatch {
         self.writes.claim(table, key);
     }
 
-    fn free_space(&mut self) {
-        self.writes.free_space();
+    fn reclaims_space(&mut self) {
+        self.writes.reclaims_space();
     }
 
     fn rows(&self) -> usize {
@@ -218,8 +218,8 @@ impl WriteBatch for EmbeddedTransaction {
         self.batch.claim(table, key);
     }
 
-    fn free_space(&mut self) {
-        self.batch.free_space();
+    fn reclaims_space(&mut self) {
+        self.batch.reclaims_space();
     }
 
     fn rows(&self) -> usize {

@@ -101,7 +101,7 @@ impl WriteSet {
 
     /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
     /// as deletions may.
-    pub(crate) fn free_space(&mut self) {
+    pub(crate) fn reclaims_space(&mut self) {
         self.frees_space = true;
     }
 

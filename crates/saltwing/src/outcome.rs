@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
-use saltwing_access::{Counters, FewRows, ScanContext, TableError};
+use saltwing_access::{Counters, ScanContext, ShortRangeRows, TableError};
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_exec::{DirectRows, PageRows, TotalRow};
@@ -377,8 +377,8 @@ impl RowsOutcome {
     }
 
     /// A complete result: few rows.
-    pub(crate) fn few(columns: Arc<[ResultColumn]>, few: FewRows) -> Self {
-        let FewRows { values, keys_read, seeks, buckets } = few;
+    pub(crate) fn few(columns: Arc<[ResultColumn]>, few: ShortRangeRows) -> Self {
+        let ShortRangeRows { values, keys_read, seeks, buckets } = few;
         let values = (values.rows() > 0).then_some(Values::Read(values));
         Self::of(columns, BatchSource::Values(values), Stats { keys_read, seeks, buckets })
     }

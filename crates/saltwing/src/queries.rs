@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
+use saltwing_access::{SHORT_RANGE_ROWS, ScanContext, Snapshot};
 use saltwing_bind::{ParamValues, Params, StatementQuery};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
@@ -182,8 +182,8 @@ fn read_few(session: &Session, catalog: &dyn CatalogReader, ready: &ReadyPlan) -
         return Ok(Few::Outdated);
     }
     // A part of the key is known only if the access is allowed. For each row, an index entry may be read as well.
-    if may_read_at_once(session, 2 * FEW_ROWS as u64)
-        && let Some(few) = plan.few(&snapshot, part.as_ref())?
+    if may_read_at_once(session, 2 * SHORT_RANGE_ROWS as u64)
+        && let Some(few) = plan.get_range(&snapshot, part.as_ref())?
     {
         return Ok(Few::Rows(RowsOutcome::few(plan.columns().clone(), few)));
     }

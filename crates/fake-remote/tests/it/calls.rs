@@ -44,7 +44,7 @@ fn bounds() -> Vec<Bound> {
 
 fn execute(connection: &Connection, sql: &str) {
     let done = match sql.starts_with("SELECT") {
-        true => connection.query(sql, ()).and_then(|rows| rows.map(|row| row.map(drop)).collect()),
+        true => connection.query(sql, ()).and_then(|mut rows| rows.try_for_each(|row| row.map(drop))),
         false => connection.execute(sql, ()).map(drop),
     };
     if let Err(error) = done {

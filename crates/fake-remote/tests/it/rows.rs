@@ -126,7 +126,9 @@ fn updates_of_threads_are_counted_and_all_there() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                (0..15).for_each(|_| drop(execute(&database, "UPDATE t SET w = w + 1 WHERE k = 1").unwrap()))
+                for _ in 0..15 {
+                    assert_eq!(execute(&database, "UPDATE t SET w = w + 1 WHERE k = 1").unwrap(), 1);
+                }
             });
         }
     });

@@ -76,7 +76,7 @@ mod tests {
     fn what_was_not_written_is_not_in_the_record() {
         let numbers = BlockIdAllocator::new(Meta::default());
         numbers.take();
-        assert!(numbers.write(|_| Err(TableError::MergeStalled { cause: "a test".into() })).is_err());
+        assert!(numbers.write(|_| Err(TableError::CorruptLayout("a test"))).is_err());
         assert_eq!(numbers.meta(), Meta::default());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use saltwing_access::{StorageError, TableError};
+use saltwing_access::{StorageCause, StorageError, TableError};
 use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch, WriteStall};
 use saltwing_types::{TableId, with_causes};
 
@@ -252,7 +252,7 @@ impl StorageEngine {
     fn refuse_when_stalled(&self) -> Result<(), TableError> {
         match self.stalled.get() {
             None => Ok(()),
-            Some(cause) => Err(TableError::MergeStalled { cause: cause.clone() }),
+            Some(cause) => Err(stalled(cause.clone())),
         }
     }
 
@@ -356,4 +356,19 @@ impl StorageEngine {
         drop(merge);
         Ok(self.kv.reclaim(self.stall_since(commits)).map_err(StorageError::from)?)
     }
+}
+
+/// The outcome of an earlier merge is unknown.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "rows cannot be merged into blocks before the database is closed and opened again, since a merge failed: {cause}"
+)]
+struct MergeStalled {
+    /// The error that merges were given up for.
+    cause: String,
+}
+
+/// The error of a merge after one whose outcome is unknown.
+pub(super) fn stalled(cause: String) -> TableError {
+    StorageError::new(StorageCause::Poisoned, MergeStalled { cause }).into()
 }

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use saltwing_access::{StorageError, TableError};
 use saltwing_store::{StoreError, WriteStall};
 
+use crate::engine::merge::stalled;
 use crate::engine::signal::{WAIT, Wake};
 use crate::engine::storage_engine::StorageEngine;
 
@@ -75,7 +76,7 @@ impl StorageEngine {
     /// no merges until the store is opened again, and no writer waits for one.
     fn stall_after_panic(&self) {
         let cause = self.stalled.get_or_init(|| "the merging thread panicked".to_owned()).clone();
-        self.note_failure("merge", &TableError::MergeStalled { cause });
+        self.note_failure("merge", &stalled(cause));
         self.signal.stop();
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_access::{FEW_ROWS, ShortRange, TableError};
+use saltwing_access::{SHORT_RANGE_ROWS, ShortRange, TableError};
 use saltwing_expr::RowValues;
 use saltwing_heat::KeyPrefix;
 use saltwing_types::Direction;
@@ -82,7 +82,7 @@ pub(crate) fn few_rows<'r>(
     }
     let count = block.summary.rows as usize;
     let first = lead.fix.lower_bound(start);
-    let wanted = limit.map_or(FEW_ROWS + 1, |limit| limit.min(FEW_ROWS as u64 + 1) as usize);
+    let wanted = limit.map_or(SHORT_RANGE_ROWS + 1, |limit| limit.min(SHORT_RANGE_ROWS as u64 + 1) as usize);
     let most = match direction {
         Direction::Forward => count.min(first + wanted),
         Direction::Reverse => count,
@@ -98,5 +98,5 @@ pub(crate) fn few_rows<'r>(
         let (_, entry_end) = rows.directory.owned(rows.directory.floor(start))?;
         ends_in_entry(end, entry_end.map(|end| &**end)).then_some(())?;
     }
-    (found.len() <= FEW_ROWS).then_some(RowsOfBlock { block, lead, rows: found })
+    (found.len() <= SHORT_RANGE_ROWS).then_some(RowsOfBlock { block, lead, rows: found })
 }

@@ -123,7 +123,7 @@ impl Snapshot for EmbeddedSnapshot {
         append_all((rows, shape.table().expired_ms(self.now_ms)), &shape, keys, values, context)
     }
 
-    fn few(
+    fn get_range(
         &self,
         columns: &Projection,
         range: ShortRange<'_>,
@@ -140,7 +140,7 @@ impl Snapshot for EmbeddedSnapshot {
         }
     }
 
-    fn few_keys(
+    fn get_range_keys(
         &self,
         table: &Table,
         range: ShortRange<'_>,

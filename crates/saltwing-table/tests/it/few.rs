@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use saltwing_access::{Budget, FEW_ROWS, Projection, ScanContext, ShortRange, Snapshot, TableError, TableStore};
+use saltwing_access::{
+    Budget, Projection, SHORT_RANGE_ROWS, ScanContext, ShortRange, Snapshot, TableError, TableStore,
+};
 use saltwing_expr::RowValues;
 use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::{Direction, MemoryStore};
@@ -23,15 +25,15 @@ pub(crate) fn few(
     let columns = Projection::new(&world.table, columns.iter().copied());
     let (mut values, mut each_key) = (RowValues::new(columns.columns().len()), Vec::new());
     let range = ShortRange { keys, direction, limit };
-    let rows = view.few(&columns, range, &mut values)?;
+    let rows = view.get_range(&columns, range, &mut values)?;
     assert!(rows.is_some() || values.rows() == 0, "rows that are left to a scan are not added");
-    let are_keys_read = view.few_keys(&world.table, range, &mut |key| {
+    let are_keys_read = view.get_range_keys(&world.table, range, &mut |key| {
         each_key.push(Value::Bytes(key.to_vec()));
         Ok(())
     })?;
     let keys_alone = Projection::new(&world.table, [world.table.row_key_index()]);
     let mut as_values = RowValues::new(1);
-    let as_values = view.few(&keys_alone, range, &mut as_values)?.map(|_| as_values.values().collect::<Vec<_>>());
+    let as_values = view.get_range(&keys_alone, range, &mut as_values)?.map(|_| as_values.values().collect::<Vec<_>>());
     // The cache may have dropped the block between two of these reads.
     if let (true, Some(as_values)) = (are_keys_read, as_values) {
         assert_eq!(each_key, as_values);
@@ -88,8 +90,8 @@ fn a_range_beyond_its_first_block_is_scanned() {
 #[test]
 fn many_rows_are_scanned() {
     let world = world_of(64, table(100, 0, None));
-    let most: Vec<i64> = (0..FEW_ROWS as i64).map(|k| 2 * k).collect();
-    let end = 2 * FEW_ROWS as i64;
+    let most: Vec<i64> = (0..SHORT_RANGE_ROWS as i64).map(|k| 2 * k).collect();
+    let end = 2 * SHORT_RANGE_ROWS as i64;
     assert_eq!(numbers(&world, 0, end - 1, FORWARD), Some(most));
     for order in [FORWARD, REVERSE] {
         assert_eq!(numbers(&world, 0, end + 1, order), None);

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use saltwing_access::{Budget, ScanContext, TableError, TableStore};
+use saltwing_access::{Budget, ScanContext, StorageCause, TableError, TableStore};
 use saltwing_store::{Durability, MemoryStore, OrderedKv, Space, StoreError, WriteBatch, WriteStall};
 
 use crate::world::{World, plain_row, put_all, table, thread_options};
@@ -128,7 +128,7 @@ fn writers_go_on_beside_a_merge_that_panics() {
     let failure = world.store.storage_stats().last_failure.unwrap();
     assert_eq!((failure.task, failure.times), ("merge", 1), "{failure:?}");
     assert!(failure.error.contains("panicked"), "{failure:?}");
-    assert!(matches!(world.store.merge(), Err(TableError::MergeStalled { .. })));
+    assert!(matches!(world.store.merge(), Err(TableError::Storage(error)) if error.cause == StorageCause::Poisoned));
     assert_eq!(world.read_all().unwrap(), world.rows);
     world.reopen().unwrap();
     assert_eq!(world.read_all().unwrap(), world.rows);

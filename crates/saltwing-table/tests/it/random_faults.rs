@@ -281,7 +281,6 @@ impl Bed {
         }
         match self.world.store.merge() {
             // A thread met what stalls it.
-            Err(TableError::MergeStalled { .. }) => self.reopen().unwrap(),
             Err(TableError::Storage(error)) if error.cause == StorageCause::Poisoned => self.reopen().unwrap(),
             merged => merged.unwrap(),
         }

@@ -5,7 +5,7 @@ use saltwing_rowkey::BucketRange;
 use saltwing_types::Direction;
 
 /// Most rows of such a read.
-pub const FEW_ROWS: usize = 32;
+pub const SHORT_RANGE_ROWS: usize = 32;
 
 /// A range of physical keys that may have few rows, and the rows that are wanted of it.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub struct ShortRange<'k> {
 
 /// The rows of such a read, and what it took.
 #[derive(Debug)]
-pub struct FewRows {
+pub struct ShortRangeRows {
     /// The rows.
     pub values: RowValues,
     /// Rows that were read, those of indexes included.
