@@ -49,7 +49,7 @@ struct CommandLine {
 /// A shell, or a batch.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Run {
-    /// The database: a directory, made if it is not there, or :memory:
+    /// The database: a directory, made if it is not there; :memory:; or hbase://HOST,..[/NODE], the servers of a cluster's ZooKeeper
     #[arg(value_name = "DB")]
     pub(crate) database: Option<PathBuf>,
 

@@ -92,6 +92,22 @@ impl FullScan {
     }
 }
 
+/// What begins the address of a cluster, in place of a directory.
+const CLUSTER: &str = "hbase://";
+
+/// The address of the cluster that stands in place of a directory; `None` of a directory.
+fn cluster(directory: Option<&Path>) -> Option<&str> {
+    directory?.to_str()?.strip_prefix(CLUSTER)
+}
+
+/// Checks that this build can open a cluster.
+fn check_cluster() -> Result<(), &'static str> {
+    match cfg!(feature = "hbase") {
+        true => Ok(()),
+        false => Err("clusters are not in this build: build saltwing-cli with the feature hbase"),
+    }
+}
+
 /// The directory of a database; none of one in memory.
 pub(crate) fn directory(path: Option<PathBuf>) -> Option<PathBuf> {
     path.filter(|path| path.as_os_str() != ":memory:")
@@ -104,18 +120,22 @@ impl Opening {
     /// Why it does not.
     pub(crate) fn check(&self, directory: Option<&Path>) -> Result<(), &'static str> {
         match (directory, self.store) {
+            (Some(_), Some(_)) if cluster(directory).is_some() => {
+                Err("--store is for directories: a cluster has its own")
+            }
+            (Some(_), None) if cluster(directory).is_some() => check_cluster(),
             (Some(_), Some(Store::Memory)) => Err("--store memory takes no directory: leave DB out"),
             (None, Some(Store::Redb | Store::Sled)) => Err("--store redb and sled need a directory: DB"),
             _ => Ok(()),
         }
     }
 
-    /// Opens the database in a directory, which is made if it is not there, or one in memory.
+    /// Opens the database in a directory, which is made if it is not there, one in memory, or that of a cluster.
     ///
     /// # Errors
-    /// The library's: locked, no such directory, no database, another store.
+    /// The library's: locked, no such directory, no database, another store; those of the cluster.
     pub(crate) fn open(&self, directory: Option<&Path>, files: FileAccess) -> Result<Database, Error> {
-        self.builder(directory, files)?.open()
+        open_with(self.builder(directory, files)?, directory)
     }
 
     /// As [`Opening::open`], for clients that share the database: unless the options say otherwise, one statement leaves half of the memory to the others.
@@ -125,16 +145,17 @@ impl Opening {
     pub(crate) fn open_for_clients(&self, directory: Option<&Path>, files: FileAccess) -> Result<Database, Error> {
         let builder = self.builder(directory, files)?;
         let half = builder.memory_limit_bytes() / 2;
-        match self.layout.statement_memory_limit {
-            None => builder.statement_memory_limit(half.max(1)).open(),
-            Some(_) => builder.open(),
-        }
+        let builder = match self.layout.statement_memory_limit {
+            None => builder.statement_memory_limit(half.max(1)),
+            Some(_) => builder,
+        };
+        open_with(builder, directory)
     }
 
     fn builder(&self, directory: Option<&Path>, files: FileAccess) -> Result<Builder, Error> {
         let mut builder = match directory {
-            Some(path) => Database::builder(path),
-            None => Database::memory_builder(),
+            Some(path) if cluster(directory).is_none() => Database::builder(path),
+            _ => Database::memory_builder(),
         };
         if let Some(store) = self.store {
             builder = builder.store(store.kind());
@@ -160,4 +181,22 @@ impl Opening {
         }
         Ok(builder.file_access(files).readonly(self.readonly))
     }
+}
+
+/// Opens the database of a builder, or that of a cluster with the builder's other options.
+#[cfg(feature = "hbase")]
+fn open_with(builder: Builder, directory: Option<&Path>) -> Result<Database, Error> {
+    match cluster(directory) {
+        None => builder.open(),
+        Some(address) => {
+            let (tables, catalog) = saltwing_hbase::open(address, saltwing_hbase::Options::default())?;
+            builder.open_with_catalog(tables, catalog)
+        }
+    }
+}
+
+/// Opens the database of a builder.
+#[cfg(not(feature = "hbase"))]
+fn open_with(builder: Builder, _: Option<&Path>) -> Result<Database, Error> {
+    builder.open()
 }

@@ -25,8 +25,6 @@ impl WriteBatch for NoWrites {
 
     fn claim(&mut self, _: &Arc<Table>, _: &[u8]) {}
 
-    fn free_space(&mut self) {}
-
     fn rows(&self) -> usize {
         0
     }
