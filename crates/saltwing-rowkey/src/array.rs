@@ -20,6 +20,8 @@ const SHORT_OFFSET_MAX: usize = 65_534;
 const SHORT_OFFSET_BASE: i32 = 32_767;
 /// NULLs that one byte stands for.
 const NULLS_MAX: usize = 255;
+/// Two separators end the data.
+const END_BYTES: usize = 2;
 pub(crate) const BAD: BadBytes = BadBytes("not the bytes of an array");
 
 /// The codec of the elements: arrays know no other type's bytes.
@@ -68,7 +70,7 @@ pub(crate) fn write(elements: &[Value], codec: &impl ElementCodec, out: &mut Vec
             _ => return refused(element, "its bytes hold a separator"),
         }
     }
-    out.extend([separator; 2]);
+    out.extend([separator; END_BYTES]);
     let table = out.len() - start;
     let is_short = offsets.last().is_none_or(|last| *last <= SHORT_OFFSET_MAX);
     for offset in offsets {
@@ -112,22 +114,33 @@ pub(crate) fn read(stored: &[u8], codec: &impl ElementCodec) -> Result<Vec<Value
     if offsets.len() as u64 != u64::from(count.unsigned_abs()) * width {
         return Err(BAD);
     }
-    offsets.chunks_exact(width as usize).map(|bytes| read_element(data, bytes, codec)).collect()
+    let places = offsets.chunks_exact(width as usize).map(|bytes| place(bytes).filter(|at| *at < data.len()));
+    let places: Vec<usize> = places.collect::<Option<_>>().ok_or(BAD)?;
+    let end = data.len().checked_sub(END_BYTES).ok_or(BAD)?;
+    let nexts = places.iter().skip(1).copied().chain([end]);
+    places.iter().zip(nexts).map(|(at, next)| read_element(data, *at, next, codec)).collect()
 }
 
-fn read_element(data: &[u8], offset: &[u8], codec: &impl ElementCodec) -> Result<Value, BadBytes> {
+/// Where an element begins.
+fn place(offset: &[u8]) -> Option<usize> {
     let offset = match *offset {
         [a, b] => i32::from(i16::from_be_bytes([a, b])) + SHORT_OFFSET_BASE,
         [a, b, c, d] => i32::from_be_bytes([a, b, c, d]),
-        _ => return Err(BAD),
+        _ => return None,
     };
-    let rest = usize::try_from(offset).ok().and_then(|offset| data.get(offset..)).ok_or(BAD)?;
-    if rest.first() == Some(&0) {
-        return Ok(Value::Null);
+    usize::try_from(offset).ok()
+}
+
+/// The element that begins at `at` and has a separator before `next`. Phoenix writes elements with a separator in them, so that only the place of
+/// the next one tells where an element ends.
+fn read_element(data: &[u8], at: usize, next: usize, codec: &impl ElementCodec) -> Result<Value, BadBytes> {
+    match data.get(at) {
+        None => return Err(BAD),
+        Some(first) if *first == 0 || *first == codec.separator() => return Ok(Value::Null),
+        Some(_) => {}
     }
-    let length = rest.iter().position(|byte| *byte == codec.separator()).ok_or(BAD)?;
-    match rest.get(..length) {
-        None | Some([]) => Ok(Value::Null),
-        Some(element) => codec.decode(element),
+    match data.get(at..next) {
+        Some([element @ .., last]) if *last == codec.separator() && !element.is_empty() => codec.decode(element),
+        _ => Err(BAD),
     }
 }

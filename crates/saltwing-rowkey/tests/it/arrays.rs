@@ -79,6 +79,29 @@ fn long_arrays_come_back() {
     assert!(hex(&codec.stored(&V::Array(nulls(256))).unwrap()).starts_with("0001ff6100"));
 }
 
+/// Phoenix writes elements that hold a separator; their keys are not in the order of the values, but the values are read whole.
+#[test]
+fn elements_that_hold_a_separator_are_read_whole() {
+    let read = |ty, order, stored: &str| ValueCodec::new(array_of(ty), order).decode(&unhex(stored).unwrap());
+    let texts = |all: &[&str]| V::Array(all.iter().map(|text| V::text(*text)).collect());
+    // {a\0b, c}: the second one begins after the separator of the first.
+    let with_end = |data: &str, offsets: &str| {
+        let table = format!("{:08x}", data.len() / 2);
+        let count = format!("{:08x}", offsets.len() / 4);
+        format!("{data}{offsets}{table}{count}01")
+    };
+    assert_eq!(read(TEXT, SortOrder::Asc, &with_end("6100620063000000", "80018005")).unwrap(), texts(&["a\0b", "c"]));
+    assert_eq!(read(TEXT, SortOrder::Asc, &with_end("6100000000", "8001")).unwrap(), texts(&["a\0"]));
+    assert_eq!(read(TEXT, SortOrder::Desc, &with_end("9eff9dff9cffffff", "80018005")).unwrap(), texts(&["a\0b", "c"]));
+    // A NULL between them, which stands where its mark does.
+    let null = V::Array(vec![V::text("a\0b"), V::Null, V::text("c")]);
+    assert_eq!(read(TEXT, SortOrder::Asc, &with_end("6100620000ff63000000", "800180058007")).unwrap(), null);
+    // An end that is not after a separator, or not after its beginning.
+    for offsets in ["80018004", "80018001", "80058001", "80018009"] {
+        assert!(read(TEXT, SortOrder::Asc, &with_end("6100620063000000", offsets)).is_err(), "{offsets}");
+    }
+}
+
 #[test]
 fn elements_without_a_key_form_are_refused() {
     for (element, elements, message) in [
