@@ -36,15 +36,18 @@ pub struct Table {
     /// The same table with the rows that are expired and kept for a longer TTL.
     with_kept: Option<Arc<Self>>,
     /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
-    attached: Option<Attached>,
+    attached: Option<Private>,
+    /// What its store knows of it beyond the definition.
+    store_data: Option<Private>,
 }
 
+/// A value of a type that is not known here.
 #[derive(Clone)]
-struct Attached(Arc<dyn Any + Send + Sync>);
+struct Private(Arc<dyn Any + Send + Sync>);
 
-impl fmt::Debug for Attached {
+impl fmt::Debug for Private {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Attached")
+        f.write_str("Private")
     }
 }
 
@@ -75,7 +78,7 @@ impl Table {
                 Some(Arc::new(Self::new(Arc::new(def))?))
             }
         };
-        let (as_of_ms, attached) = (None, None);
+        let (as_of_ms, attached, store_data) = (None, None, None);
         Ok(Self {
             def,
             codec,
@@ -89,6 +92,7 @@ impl Table {
             is_compared: false,
             with_kept,
             attached,
+            store_data,
         })
     }
 
@@ -142,11 +146,22 @@ impl Table {
     #[must_use]
     pub(crate) fn with_rows(&self, name: TableName, rows: Arc<dyn Any + Send + Sync>) -> Self {
         let def = Arc::new(TableDef { name, ..TableDef::clone(&self.def) });
-        Self { def, attached: Some(Attached(rows)), ..self.clone() }
+        Self { def, attached: Some(Private(rows)), ..self.clone() }
     }
 
     pub(crate) fn rows<T: 'static>(&self) -> Option<&T> {
         self.attached.as_ref()?.0.downcast_ref()
+    }
+
+    /// The same table with what its store knows of it beyond the definition. Nobody else reads it.
+    #[must_use]
+    pub fn with_store_data<T: Send + Sync + 'static>(self, data: Arc<T>) -> Self {
+        Self { store_data: Some(Private(data)), ..self }
+    }
+
+    /// What its store knows of it beyond the definition; `None` without such data, and if they are another store's.
+    pub fn store_data<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.store_data.as_ref()?.0.clone().downcast().ok()
     }
 
     /// Whether its rows are in an attached database. They are read and never written, and its number means nothing here.
