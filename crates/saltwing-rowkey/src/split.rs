@@ -107,6 +107,23 @@ impl RowKeyCodec {
         (0..self.columns.len()).map(|column| self.decode_column(physical, &slices, column)).collect()
     }
 
+    /// As [`RowKeyCodec::decode`], of a key that may go on after its last column: in Phoenix a view over a table can have further key columns, and
+    /// its rows are rows of the table.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decode_beginning(&self, physical: &[u8]) -> Result<Vec<Value>, RowKeyError> {
+        let mut slices = KeySlices::new();
+        let at = self.check_bucket(physical)?;
+        let split = self.split_from(physical, at, self.columns.len(), &mut slices);
+        if let Err((column, bad)) = split
+            && slices.len() < self.columns.len()
+        {
+            return Err(self.corrupt(column, physical, &slices, bad));
+        }
+        (0..self.columns.len()).map(|column| self.decode_column(physical, &slices, column)).collect()
+    }
+
     /// The value of one column of a key that was split.
     ///
     /// # Errors

@@ -77,6 +77,16 @@ impl RowCodec {
         &self.key
     }
 
+    /// Family and qualifier of the cell that has the values of a column, by its place among the format's columns; `None` if there is no such
+    /// column. Columns of a packed cell have the same one.
+    pub fn cell_of_column(&self, column: usize) -> Option<(&str, &[u8])> {
+        let column = self.format.columns.get(column)?;
+        Some(match self.format.storage {
+            StorageScheme::CellPerColumn => (&column.family, &column.qualifier),
+            StorageScheme::CellPerFamily => (&column.family, PACKED_QUALIFIER),
+        })
+    }
+
     /// The families in which a row has cells, in the order of their names.
     pub fn family_names(&self) -> Vec<&str> {
         let columns = self.format.columns.iter().map(|column| column.family.as_str());

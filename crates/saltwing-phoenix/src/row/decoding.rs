@@ -60,12 +60,12 @@ impl RowCodec {
     }
 
     /// The values of a row key. Those of no bytes are NULL, also in a column that is NOT NULL: a view can add such a column
-    /// to a key whose rows are there.
+    /// to a key whose rows are there. What follows the last column is of such a view, too, and says nothing of the table.
     ///
     /// # Errors
     /// [`PhoenixError::Key`] for a key of another table.
     pub fn decode_key(&self, key: &[u8]) -> Result<Vec<Value>, PhoenixError> {
-        let mut values = self.key.decode(key)?;
+        let mut values = self.key.decode_beginning(key)?;
         for (place, value) in values.iter_mut().enumerate() {
             if self.is_empty_key_value(place, Some(value)) {
                 *value = Value::Null;

@@ -113,6 +113,19 @@ fn every_table_is_read_and_written_as_phoenix_does() {
     assert_eq!((tables, rows), (43, 154));
 }
 
+/// A view has a key column more than its table, after one of fixed width.
+#[test]
+fn rows_of_a_view_are_rows_of_its_table() {
+    let all = definitions();
+    let definitions = all.iter().find(|d| d.id == "cells-0040").unwrap();
+    let codec = RowCodec::new(definitions.format("CA40")).unwrap();
+    let written = written().into_iter().find(|written| written.id == "cells-0040").unwrap();
+    let longer = written.rows.iter().filter(|row| row.key.starts_with(b"q"));
+    let keys: Vec<_> = longer.map(|row| codec.decode(&row.key, row.cells()).unwrap().unwrap().key).collect();
+    assert_eq!(keys, [[V::text("q"), V::Int(7)]]);
+    assert!(codec.decode_key(b"q\0\x80\0\0").is_err(), "a key that ends too soon is no key");
+}
+
 /// Entries of global indexes: the covered columns have the values of the row that the entry names.
 #[test]
 fn entries_of_indexes_agree_with_their_rows() {

@@ -59,6 +59,12 @@ proptest! {
             let expected = normal_row(&table, &row);
             let read = codec.decode(&key).unwrap();
             prop_assert_eq!(&read, &expected, "{:02x?}", key);
+            prop_assert_eq!(&codec.decode_beginning(&key).unwrap(), &expected);
+            if table.schema.columns.last().is_some_and(|last| last.ty.fixed_key_bytes().is_some()) {
+                let longer = [&key[..], &[0, 1]].concat();
+                prop_assert!(codec.decode(&longer).is_err());
+                prop_assert_eq!(&codec.decode_beginning(&longer).unwrap(), &expected, "{:02x?}", longer);
+            }
             // -0.0 equals 0.0, so look at the sign.
             prop_assert!(read.iter().all(|v| !matches!(v, V::Double(f) if *f == 0.0 && f.is_sign_negative())));
             for count in 0..=expected.len() {

@@ -1,0 +1,106 @@
+//! Errors of this crate, and their causes for the border.
+
+use hbase_client::Error as CallError;
+use saltwing_access::{StorageCause, StorageError, TableError};
+use saltwing_phoenix::{DefinitionError, PhoenixError};
+use saltwing_types::ErrorCode;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HbaseError {
+    /// A text that names no cluster.
+    #[error("{address} names no cluster: {reason}")]
+    Address {
+        /// The text.
+        address: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The threads that wait for servers could not be started.
+    #[error("the threads that wait for servers cannot be started: {0}")]
+    Threads(#[source] std::io::Error),
+    /// A cluster without Phoenix's catalog.
+    #[error(
+        "the cluster {cluster} has no table SYSTEM.CATALOG: no client of Phoenix has ever connected to it, or another node of ZooKeeper is meant"
+    )]
+    NoPhoenix {
+        /// The cluster.
+        cluster: String,
+    },
+    /// A call of a server failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// A server gave no answer, and the client did not notice.
+    #[error("{server} gave no answer within {ms} ms")]
+    NoAnswer {
+        /// The server.
+        server: String,
+        /// How long it was waited for.
+        ms: u128,
+    },
+    /// Stored bytes that are no row of the table.
+    #[error("{table}: {error}")]
+    Row {
+        /// The table.
+        table: String,
+        /// The reason; part of the text, so not a source.
+        error: PhoenixError,
+    },
+    /// A table that Phoenix's catalog does not tell, or not in a form that is understood.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// Something that this store does not do; the text says what to use instead.
+    #[error("{0}")]
+    NotSupported(&'static str),
+}
+
+impl HbaseError {
+    /// The server that the error is about, if it names one.
+    pub(crate) fn server(&self) -> Option<String> {
+        match self {
+            Self::Call(error) => error.server().map(ToString::to_string),
+            Self::NoAnswer { server, .. } => Some(server.clone()),
+            _ => None,
+        }
+    }
+
+    /// Its cause, for statements.
+    pub fn cause(&self) -> StorageCause {
+        match self {
+            Self::Address { .. } | Self::Threads(_) | Self::NoPhoenix { .. } => StorageCause::Io,
+            Self::NoAnswer { .. } | Self::Definition(DefinitionError::WrongRegion { .. }) => StorageCause::Unavailable,
+            Self::Call(error) => cause_of_call(error),
+            Self::Row { error, .. } => match error.code() {
+                ErrorCode::NotSupported => StorageCause::NotSupported,
+                _ => StorageCause::Corrupt,
+            },
+            Self::Definition(DefinitionError::NotUnderstood { .. }) | Self::NotSupported(_) => {
+                StorageCause::NotSupported
+            }
+            Self::Definition(_) => StorageCause::Corrupt,
+        }
+    }
+}
+
+fn cause_of_call(error: &CallError) -> StorageCause {
+    match error {
+        CallError::Connect { .. }
+        | CallError::Disconnected { .. }
+        | CallError::NoAnswer { .. }
+        | CallError::Deadline { .. }
+        | CallError::RetriesUsedUp { .. }
+        | CallError::NoRegion { .. }
+        | CallError::Registry { .. } => StorageCause::Unavailable,
+        CallError::Request(_) => StorageCause::BadKey,
+        CallError::Unsupported { .. } => StorageCause::NotSupported,
+        // What a server refuses for good, damaged answers, and tables that are not there.
+        _ => StorageCause::Io,
+    }
+}
+
+impl From<HbaseError> for TableError {
+    fn from(error: HbaseError) -> Self {
+        StorageError::new(error.cause(), error).into()
+    }
+}

@@ -1,0 +1,8 @@
+//! Scans: the ranges of a route, region by region and side by side, as rows in the order of the route.
+
+mod fetch;
+mod jobs;
+mod route_scan;
+mod stream;
+
+pub(crate) use route_scan::RouteScan;

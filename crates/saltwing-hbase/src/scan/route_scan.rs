@@ -1,0 +1,276 @@
+//! A scan along a route: its rows, filtered, as columns or values.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use saltwing_access::{
+    Direction, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Total, Totals,
+};
+use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
+use saltwing_rowkey::KeyRange;
+use saltwing_types::{Expr, Value};
+
+use super::jobs::Jobs;
+use super::stream::{Reading, Stream};
+use crate::cluster::{Cluster, Place};
+use crate::phoenix_table::PhoenixTable;
+use crate::rows::{ReadRow, RowReader};
+
+/// Most rows of a batch.
+const BATCH_ROWS: usize = 4096;
+/// About the bytes of an answer if all buckets are read at once, and else.
+const MERGED_BYTES: u64 = 256 << 10;
+const BYTES: u64 = 2 << 20;
+/// Fewest rows of a call that is made for a few rows: behind a filter most rows may be dropped.
+const FEW_ROWS_MIN: u64 = 64;
+
+/// A scan along a route.
+pub(crate) struct RouteScan {
+    cluster: Arc<Cluster>,
+    table: Arc<Table>,
+    phoenix: Arc<PhoenixTable>,
+    columns: Vec<usize>,
+    /// Columns that the filter reads.
+    filtered: Vec<usize>,
+    filter: Option<Filter>,
+    schema: SchemaRef,
+    route: ScanRoute,
+    remaining: Option<u64>,
+    batch_rows: usize,
+    context: ScanContext,
+    /// The rows, from the first call on, which tells the columns that are read.
+    started: Option<Started>,
+}
+
+struct Started {
+    reading: Reading,
+    /// Streams whose rows are merged; one if they come bucket after bucket.
+    streams: Vec<Stream>,
+    skipped: usize,
+}
+
+impl RouteScan {
+    /// A scan; nothing is read.
+    ///
+    /// # Errors
+    /// Errors of the filter's compilation.
+    pub(crate) fn new(
+        cluster: &Arc<Cluster>,
+        spec: &ScanSpec,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        let table = spec.table();
+        let filter = if spec.is_filtered() { Some(Filter::new(spec.filter().to_vec())?) } else { None };
+        let few = route.first_batch.or(route.limit);
+        Ok(Self {
+            cluster: cluster.clone(),
+            table: table.clone(),
+            phoenix: PhoenixTable::of(table)?,
+            columns: spec.columns().to_vec(),
+            filtered: spec.filter().iter().flat_map(Expr::columns).collect(),
+            filter,
+            schema: spec.schema().clone(),
+            remaining: route.limit,
+            batch_rows: few.map_or(BATCH_ROWS, |rows| rows.clamp(1, BATCH_ROWS as u64) as usize),
+            route,
+            context,
+            started: None,
+        })
+    }
+
+    /// Starts to read these columns, and those of the filter.
+    fn start(&mut self, columns: &[usize]) -> Result<&mut Started, TableError> {
+        if self.started.is_none() {
+            let all: BTreeSet<usize> = columns.iter().chain(&self.filtered).copied().collect();
+            let reader = RowReader::new(&self.table, self.phoenix.clone(), all.into_iter().collect());
+            self.started = Some(self.started_with(reader)?);
+        }
+        self.started.as_mut().ok_or(TableError::NoSuchTable(self.table.def().id.0))
+    }
+
+    fn started_with(&self, reader: RowReader) -> Result<Started, TableError> {
+        let ScanRoute { keys, direction, order, limit, first_batch } = &self.route;
+        let table = self.cluster.client.table(self.phoenix.physical.clone());
+        let buckets = keys.buckets(&self.table.def().key);
+        let is_merged = *order == ScanOrder::Merged && buckets.len() > 1;
+        let few = first_batch.or(*limit);
+        let at_once = if few.is_some() { 1 } else { self.cluster.options.regions_at_once };
+        let is_whole = self.filter.is_none() && self.phoenix.constants.is_empty() && !self.phoenix.is_mapped;
+        let reading = Reading {
+            cluster: self.cluster.clone(),
+            reader: Arc::new(reader),
+            direction: *direction,
+            limit: limit.filter(|_| is_whole),
+            rows_per_call: few.and_then(|rows| u32::try_from(rows.max(FEW_ROWS_MIN)).ok()),
+            bytes_per_call: if is_merged { MERGED_BYTES } else { BYTES },
+            deadline: self.context.statement().remaining().and_then(|left| Instant::now().checked_add(left)),
+            context: self.context.clone(),
+            table,
+        };
+        let regions = if at_once > 1 && !is_merged { self.regions(&reading)? } else { Vec::new() };
+        let of_bucket = |bucket: &Option<u8>| (*bucket, keys.ranges(*bucket, *direction));
+        let streams = match is_merged {
+            false => vec![Stream::new(Jobs::new(buckets.iter().map(of_bucket), *direction, regions), at_once)],
+            true => {
+                let stream = |bucket| Stream::new(Jobs::new([of_bucket(bucket)], *direction, Vec::new()), 1);
+                buckets.iter().map(stream).collect()
+            }
+        };
+        let mut started = Started { reading, streams, skipped: self.table.codec().bucket_bytes() };
+        for stream in &mut started.streams {
+            stream.start_jobs(&started.reading);
+        }
+        Ok(started)
+    }
+
+    /// The bounds of the table's regions. The client knows them after the first time.
+    fn regions(&self, reading: &Reading) -> Result<Vec<KeyRange>, TableError> {
+        let table = reading.table.clone();
+        let call = |context| async move { Ok(table.regions(&context).await?) };
+        let regions = self.cluster.call_for(Some(self.context.statement()), Place::Table(&reading.table), call)?;
+        let bounds = |region: &hbase_client::Region| {
+            let end = Some(region.end().to_vec()).filter(|end| !end.is_empty());
+            KeyRange::new(region.start().to_vec(), end)
+        };
+        Ok(regions.iter().filter_map(bounds).collect())
+    }
+
+    /// The next rows that meet the filter; none at the end.
+    fn next_rows(&mut self, columns: &[usize]) -> Result<Vec<ReadRow>, TableError> {
+        loop {
+            self.context.check()?;
+            let wanted = match (&self.filter, self.remaining) {
+                (None, Some(remaining)) => remaining.min(BATCH_ROWS as u64) as usize,
+                _ => self.batch_rows,
+            };
+            let direction = self.route.direction;
+            let mut rows = Vec::new();
+            if self.remaining != Some(0) {
+                let started = self.start(columns)?;
+                while rows.len() < wanted
+                    && let Some(row) = started.next_row(direction)?
+                {
+                    rows.push(row);
+                }
+            }
+            let is_end = rows.len() < wanted || wanted == 0;
+            self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS);
+            let mut kept = self.filtered(rows)?;
+            if let Some(remaining) = &mut self.remaining {
+                kept.truncate(usize::try_from(*remaining).unwrap_or(usize::MAX));
+                *remaining -= kept.len() as u64;
+            }
+            if is_end || self.remaining == Some(0) {
+                self.remaining = Some(0);
+                if let Some(started) = &mut self.started {
+                    started.streams.clear();
+                }
+            }
+            if is_end || !kept.is_empty() {
+                self.context.counters.rows_out.fetch_add(kept.len() as u64, Relaxed);
+                self.context.counters.batches.fetch_add(u64::from(!kept.is_empty()), Relaxed);
+                return Ok(kept);
+            }
+        }
+    }
+
+    fn filtered(&self, rows: Vec<ReadRow>) -> Result<Vec<ReadRow>, TableError> {
+        let Some(filter) = self.filter.as_ref().filter(|_| !rows.is_empty()) else { return Ok(rows) };
+        let mut columns: Vec<Option<ArrayRef>> = vec![None; self.table.width()];
+        for &column in &self.filtered {
+            if let Some(place) = columns.get_mut(column) {
+                *place = Some(self.column(column, &rows)?);
+            }
+        }
+        let mask = filter.mask(&columns, rows.len())?;
+        Ok(rows.into_iter().zip(mask.values()).filter_map(|(row, meets)| meets.then_some(row)).collect())
+    }
+
+    /// Where the values of a column are in the rows that are read.
+    fn place(&self, column: usize) -> Result<usize, TableError> {
+        let place = self.started.as_ref().and_then(|started| started.reading.reader.place(column));
+        debug_assert!(place.is_some(), "column {column} is not read");
+        place.ok_or(TableError::NoSuchTable(self.table.def().id.0))
+    }
+
+    fn column(&self, column: usize, rows: &[ReadRow]) -> Result<ArrayRef, TableError> {
+        let (place, ty) = (self.place(column)?, self.table.column_type(column));
+        let mut builder = ColumnBuilder::new(ty, rows.len());
+        for row in rows {
+            let appended = builder.append_value(row.values.get(place).unwrap_or(&Value::Null));
+            appended.map_err(|source| {
+                let name = self.table.column_name(column).map(|name| format!("{}.{name}", self.table.def().name));
+                TableError::Value { column: name, source }
+            })?;
+        }
+        Ok(builder.finish())
+    }
+}
+
+impl Started {
+    /// The next row, whatever the filter says.
+    fn next_row(&mut self, direction: Direction) -> Result<Option<ReadRow>, TableError> {
+        let (reading, skipped) = (&self.reading, self.skipped);
+        if let [stream] = self.streams.as_mut_slice() {
+            return stream.next(reading);
+        }
+        let mut first: Option<(usize, bytes::Bytes)> = None;
+        for (place, stream) in self.streams.iter_mut().enumerate() {
+            let Some(row) = stream.peek(reading)? else { continue };
+            let logical = row.key.slice(skipped.min(row.key.len())..);
+            if first.as_ref().is_none_or(|(_, known)| direction.is_before(&logical, known)) {
+                first = Some((place, logical));
+            }
+        }
+        match first.and_then(|(place, _)| self.streams.get_mut(place)) {
+            Some(stream) => stream.next(reading),
+            None => Ok(None),
+        }
+    }
+}
+
+impl RowSource for RouteScan {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        let columns = self.columns.clone();
+        let rows = self.next_rows(&columns)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let arrays = columns.iter().map(|&column| self.column(column, &rows)).collect::<Result<_, _>>()?;
+        Ok(Some((arrays, rows.len())))
+    }
+
+    fn next_values(&mut self, columns: &Projection, values: &mut RowValues) -> Result<bool, TableError> {
+        let rows = self.next_rows(columns.columns())?;
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        let places = columns.columns().iter().map(|column| self.place(*column)).collect::<Result<Vec<_>, _>>()?;
+        for row in &rows {
+            values.push_row(places.iter().map(|place| row.values.get(*place).cloned().unwrap_or(Value::Null)));
+        }
+        Ok(true)
+    }
+
+    fn totals(&mut self) -> Result<Totals, TableError> {
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.columns.len()] };
+        while let Some((columns, rows)) = self.next_columns()? {
+            totals.rows += rows as u64;
+            for ((array, &column), total) in columns.iter().zip(&self.columns).zip(&mut totals.columns) {
+                for row in 0..rows {
+                    *total = total.with(&value_at(array, row, self.table.column_type(column))?, 1);
+                }
+            }
+        }
+        Ok(totals)
+    }
+}

@@ -1,0 +1,11 @@
+//! Phoenix's tables on a cluster in this process: the definitions and cells are those that Phoenix made.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod catalog;
+mod golden;
+mod golden_rows;
+mod phoenix_server;
+mod scans;
+mod stops;
+mod world;

@@ -1,0 +1,94 @@
+//! The server of Phoenix's catalog, as far as the store asks it: it answers with recorded definitions.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use fake_hbase::{Cluster, Exception};
+use prost::Message;
+use saltwing_phoenix::{CATALOG_FAMILY, CATALOG_TABLE, CatalogKey, CatalogKeys, TableDefinition, TableKind};
+
+#[derive(Clone, PartialEq, Message)]
+struct GetTable {
+    #[prost(bytes = "vec", required, tag = "1")]
+    tenant: Vec<u8>,
+    #[prost(bytes = "vec", required, tag = "2")]
+    schema: Vec<u8>,
+    #[prost(bytes = "vec", required, tag = "3")]
+    name: Vec<u8>,
+    #[prost(int64, required, tag = "4")]
+    known_time: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Reply {
+    #[prost(int32, optional, tag = "1")]
+    code: Option<i32>,
+    #[prost(bytes = "vec", optional, tag = "3")]
+    table: Option<Vec<u8>>,
+}
+
+/// The definitions of the server: the time of each, and its message.
+#[derive(Clone, Default)]
+pub struct PhoenixServer {
+    tables: Arc<Mutex<BTreeMap<String, (i64, Vec<u8>)>>>,
+}
+
+impl PhoenixServer {
+    /// Lets a cluster answer with these definitions.
+    pub fn start(cluster: &Cluster) -> Self {
+        let server = Self::default();
+        cluster.create_table(CATALOG_TABLE, &[CATALOG_FAMILY], &[]).unwrap();
+        let tables = server.tables.clone();
+        cluster.set_coprocessor(move |region, call| {
+            assert_eq!((region.table.as_str(), call.service_name.as_str()), (CATALOG_TABLE, "MetaDataService"));
+            assert_eq!(call.method_name, "getTable");
+            let asked = GetTable::decode(call.request.as_ref()).map_err(|error| Exception::io(error.to_string()))?;
+            assert_eq!(call.row, Bytes::from([&asked.tenant[..], &asked.schema, &asked.name].join(&0)));
+            let schema = String::from_utf8(asked.schema).unwrap();
+            let name = String::from_utf8(asked.name).unwrap();
+            let name = if schema.is_empty() { name } else { format!("{schema}.{name}") };
+            let reply = match tables.lock().unwrap().get(&name) {
+                None => Reply { code: Some(1), table: None },
+                Some((time, _)) if *time == asked.known_time => Reply { code: Some(0), table: None },
+                Some((_, message)) => Reply { code: Some(0), table: Some(message.clone()) },
+            };
+            Ok(reply.encode_to_vec().into())
+        });
+        server
+    }
+
+    /// Defines a table, or defines it anew; a row of the catalog lists it.
+    pub fn define(&self, cluster: &Cluster, message: &[u8]) -> TableDefinition {
+        let definition = TableDefinition::from_bytes(message).unwrap();
+        let letter = match &definition.kind {
+            TableKind::System => b"s",
+            TableKind::Table => b"u",
+            TableKind::View(_) => b"v",
+            TableKind::Index(_) => b"i",
+        };
+        self.list(cluster, definition.schema.as_deref(), &definition.name, letter);
+        self.answer(&definition.full_name(), 1, message);
+        definition
+    }
+
+    /// Answers with a message, whatever it says, as one of this time. So often the table was changed, too.
+    pub fn answer(&self, full_name: &str, time: u8, message: &[u8]) {
+        // Fields at the end of a message take the place of earlier ones: the number of changes, and the time.
+        let message = [message, &[5 << 3, time, 6 << 3, time]].concat();
+        self.tables.lock().unwrap().insert(full_name.to_owned(), (i64::from(time), message));
+    }
+
+    /// Writes the row of the catalog that lists a table.
+    pub fn list(&self, cluster: &Cluster, schema: Option<&str>, name: &str, kind: &[u8]) {
+        let (schema, table) = (schema.map(str::to_owned), Some(name.to_owned()));
+        let key = CatalogKey { schema, table, ..CatalogKey::default() };
+        let key = CatalogKeys::new().unwrap().encode(&key).unwrap();
+        cluster.put(CATALOG_TABLE, &key, (CATALOG_FAMILY, "TABLE_TYPE"), kind).unwrap();
+    }
+
+    /// Drops a table; the row that lists it stays.
+    pub fn forget(&self, full_name: &str) {
+        self.tables.lock().unwrap().remove(full_name);
+    }
+}
