@@ -5,6 +5,7 @@
 mod catalog;
 mod golden;
 mod golden_rows;
+mod live;
 mod phoenix_server;
 mod scans;
 mod stops;

@@ -1,0 +1,89 @@
+//! A real cluster: the store gives the rows that Phoenix's own client gives.
+//!
+//! `HBASE_ADDRESS` is the address of the cluster, `PHOENIX_RESULTS` a file with an object of JSON in each line: `sql` is `SELECT * FROM ..`, `columns`
+//! are the names, and `rows` the values as texts, as Phoenix's JDBC driver gave them.
+
+use saltwing_access::{KeySet, ScanOrder, ScanRoute, ScanSpec};
+use saltwing_hbase::{Options, open};
+use saltwing_types::text::hex;
+use saltwing_types::{SqlType, Value, datetime, text};
+
+use crate::world::{context, rows_of};
+
+/// Whether a value is what Phoenix shows.
+fn agrees(value: &Value, ty: SqlType, shown: &serde_json::Value) -> bool {
+    use serde_json::Value as Json;
+    match (value, shown) {
+        (Value::Null, Json::Null) => true,
+        (Value::Bool(value), Json::Bool(shown)) => value == shown,
+        (Value::Array(values), Json::Array(shown)) => {
+            let element = ty.element().unwrap();
+            values.len() == shown.len() && values.iter().zip(shown).all(|(value, shown)| agrees(value, element, shown))
+        }
+        (Value::Float(value), Json::String(shown)) => shown.parse() == Ok(*value),
+        (Value::Double(value), Json::String(shown)) => shown.parse() == Ok(*value),
+        (Value::Bytes(value), Json::String(shown)) => hex(value) == *shown,
+        (Value::Text(value), Json::String(shown)) => value.trim_end_matches(' ') == shown.trim_end_matches(' '),
+        (Value::Date(_) | Value::Timestamp(_), Json::String(shown)) => {
+            let at = text::instant(value).unwrap();
+            let seconds = if shown.matches(':').count() == 1 { format!("{shown}:00") } else { shown.clone() };
+            datetime::parse(&seconds.replace('T', " ")).unwrap() == at
+        }
+        (value, Json::String(shown)) => text::format(value, ty).as_ref() == Some(shown),
+        _ => false,
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster"]
+fn rows_are_those_of_phoenix() {
+    let address = std::env::var("HBASE_ADDRESS").unwrap();
+    let results = std::fs::read_to_string(std::env::var("PHOENIX_RESULTS").unwrap()).unwrap();
+    let (store, catalog) = open(&address, Options::default()).unwrap();
+    let catalog = catalog.snapshot().unwrap();
+    let listed = catalog.tables().unwrap().len();
+    let (mut tables, mut rows, mut wrong) = (0, 0, Vec::new());
+    for line in results.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let Some(name) = line["sql"].as_str().unwrap().strip_prefix("SELECT * FROM ") else { continue };
+        let Some(shown) = line["rows"].as_array() else { panic!("{line}") };
+        let name = name.trim_matches('"');
+        let (schema, name) = name.split_once('.').map_or((None, name), |(schema, name)| (Some(schema), name));
+        let table = match catalog.resolve(schema, name) {
+            Ok(table) => table,
+            Err(error) => {
+                wrong.push(error.to_string());
+                continue;
+            }
+        };
+        let names = || table.def().columns.iter().map(|column| column.name.as_str());
+        let labels: Vec<&str> = line["columns"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
+        if !names().eq(labels.iter().copied()) {
+            wrong.push(format!("{name} has the columns {:?} instead of {labels:?}", names().collect::<Vec<_>>()));
+            continue;
+        }
+        let columns: Vec<usize> = (0..labels.len()).collect();
+        let spec = ScanSpec::new(&table, columns.clone(), Vec::new()).unwrap();
+        let route = ScanRoute { order: ScanOrder::Merged, ..ScanRoute::of(KeySet::all()) };
+        let mut scan = store.snapshot().unwrap().scan(&spec, route, context()).unwrap();
+        let mut read = rows_of(&mut *scan, &table, &columns);
+        tables += 1;
+        rows += read.len();
+        for shown in shown {
+            let shown = shown.as_array().unwrap();
+            let is_same = |row: &Vec<Value>| {
+                row.iter()
+                    .zip(&columns)
+                    .zip(shown)
+                    .all(|((value, column), shown)| agrees(value, table.column_type(*column), shown))
+            };
+            match read.iter().position(is_same) {
+                Some(at) => drop(read.swap_remove(at)),
+                None => wrong.push(format!("{name} lacks {shown:?}")),
+            }
+        }
+        wrong.extend(read.iter().map(|row| format!("{name} has {row:?}")));
+    }
+    println!("{tables} tables with {rows} rows, {listed} tables listed");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
