@@ -22,7 +22,7 @@ pub use catalog::{
 };
 pub use definition::{
     ColumnDefinition, DefinitionError, IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind,
-    TableReply, TableRequest, ViewDefinition, ViewKind,
+    TableReply, TableRequest, ViewDefinition, ViewKind, literal_value,
 };
 pub use error::PhoenixError;
 pub use maintainer::index_attributes;

@@ -2,8 +2,8 @@
 
 use hbase_client::{CallContext, CoprocessorCall, Error as CallError, Scan, Table};
 use saltwing_phoenix::{
-    CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogListing, CellRef, LISTED_QUALIFIERS, ListedTable,
-    TableReply, TableRequest,
+    CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogListing, CellRef, DefinitionError,
+    LISTED_QUALIFIERS, ListedTable, TableDefinition, TableReply, TableRequest,
 };
 use saltwing_types::TableName;
 use tokio::task::JoinSet;
@@ -18,6 +18,8 @@ const SERVICE: &str = "MetaDataService";
 const METHOD: &str = "getTable";
 /// Most definitions that are asked for at a time.
 const CALLS_AT_ONCE: usize = 16;
+/// Most views over each other.
+const VIEWS_MAX: usize = 32;
 
 /// The HBase table with the catalog: its name tells whether schemas are namespaces.
 ///
@@ -35,7 +37,7 @@ pub(crate) async fn find_catalog_table(cluster: &Cluster, context: &CallContext)
     Err(HbaseError::NoPhoenix { cluster: cluster.address.clone() })
 }
 
-/// What the server says of a table; `known` is the time of the definition that is known, 0 for none.
+/// What the server says of a table; `known` is the time of the definition that is known, 0 for none. A view has all columns that it inherits.
 ///
 /// # Errors
 /// [`HbaseError::Definition`]; errors of calls.
@@ -45,12 +47,49 @@ pub(super) async fn get_table(
     known: i64,
     context: &CallContext,
 ) -> Result<TableReply, HbaseError> {
+    match ask(catalog, name, known, context).await? {
+        TableReply::Table(definition) => {
+            let whole = with_inherited(catalog, *definition, context).await?;
+            Ok(TableReply::Table(Box::new(whole)))
+        }
+        other => Ok(other),
+    }
+}
+
+/// The call of the server.
+async fn ask(catalog: &Table, name: &TableName, known: i64, context: &CallContext) -> Result<TableReply, HbaseError> {
     let schema = name.schema.as_deref().unwrap_or_default();
     let request = TableRequest { tenant: "", schema, name: &name.name, known_timestamp: known };
     let bytes = request.to_bytes();
     let call = CoprocessorCall { service: SERVICE, method: METHOD, request: &bytes, changes: false };
     let reply = catalog.call_coprocessor(context, &request.catalog_row(), call).await.into_result()?;
     Ok(request.read_reply(&reply)?)
+}
+
+/// A view with what it has of the views and the table below it.
+async fn with_inherited(
+    catalog: &Table,
+    definition: TableDefinition,
+    context: &CallContext,
+) -> Result<TableDefinition, HbaseError> {
+    let mut views = Vec::new();
+    let mut below = definition;
+    while let Some(parent) = below.inherits_from() {
+        let refused = |what: String| DefinitionError::NotUnderstood { object: below.full_name(), what };
+        let (schema, name) = parent.split_once('.').map_or((None, parent), |(schema, name)| (Some(schema), name));
+        let parent = TableName { schema: schema.map(str::to_owned), name: name.to_owned() };
+        if views.len() == VIEWS_MAX {
+            return Err(refused(format!("a view over {VIEWS_MAX} views")).into());
+        }
+        match ask(catalog, &parent, 0, context).await? {
+            TableReply::Table(definition) => views.push(std::mem::replace(&mut below, *definition)),
+            TableReply::Unchanged | TableReply::NotFound => {
+                return Err(refused(format!("a view over {parent}, which is not in the catalog")).into());
+            }
+        }
+    }
+    let inherited = views.into_iter().rev().try_fold(below, |below, view| view.inheriting(&below));
+    Ok(inherited?)
 }
 
 /// As [`get_table`] for each of these, several at a time, in any order.

@@ -34,6 +34,8 @@ struct Known {
     /// Of the definition: its time, and how often it was changed.
     time: i64,
     sequence_number: i64,
+    /// The definition of a view, which changes with those below it: its own time does not tell.
+    view: Option<Box<TableDefinition>>,
     table: Readable,
     checked: Instant,
 }
@@ -55,14 +57,14 @@ impl KnownTables {
         Some(known.table.clone())
     }
 
-    /// The time of the definition that is known; 0 if there is none.
+    /// The time of the definition that is known; 0 if there is none, or its time does not tell whether it has changed.
     pub(super) fn time_of(&self, name: &TableName) -> i64 {
-        self.state.lock().tables.get(name).map_or(0, |known| known.time)
+        self.state.lock().tables.get(name).map_or(0, Known::time_for_server)
     }
 
     /// All names, with the times of their definitions.
     pub(super) fn times(&self) -> Vec<(TableName, i64)> {
-        self.state.lock().tables.iter().map(|(name, known)| (name.clone(), known.time)).collect()
+        self.state.lock().tables.iter().map(|(name, known)| (name.clone(), known.time_for_server())).collect()
     }
 
     /// Notes what the server says of a table now; the table, `None` if there is none.
@@ -99,10 +101,16 @@ impl KnownTables {
         };
         debug_assert!(is_known || numbers.version == 0, "a new table has its first version");
         let table = Err(Arc::from(reason));
-        let known = Known { numbers, time: 0, sequence_number: 0, table, checked: Instant::now() };
+        let known = Known { numbers, time: 0, sequence_number: 0, view: None, table, checked: Instant::now() };
         let table = known.table.clone();
         state.tables.insert(name.clone(), known);
         table
+    }
+}
+
+impl Known {
+    fn time_for_server(&self) -> i64 {
+        if self.view.is_some() { 0 } else { self.time }
     }
 }
 
@@ -114,9 +122,10 @@ impl State {
     }
 
     fn define(&mut self, open: &OpenTables, name: &TableName, definition: &TableDefinition) -> Readable {
+        let view = definition.inherits_from().is_some().then(|| Box::new(definition.clone()));
         let (time, sequence_number) = (definition.timestamp, definition.sequence_number);
         let numbers = match self.tables.get_mut(name) {
-            Some(known) if (known.time, known.sequence_number) == (time, sequence_number) => {
+            Some(known) if (known.time, known.sequence_number) == (time, sequence_number) && known.view == view => {
                 known.checked = Instant::now();
                 return known.table.clone();
             }
@@ -136,7 +145,7 @@ impl State {
         if table.is_err() {
             open.close(numbers.id);
         }
-        let known = Known { numbers, time, sequence_number, table: table.clone(), checked: Instant::now() };
+        let known = Known { numbers, time, sequence_number, view, table: table.clone(), checked: Instant::now() };
         self.tables.insert(name.clone(), known);
         table
     }

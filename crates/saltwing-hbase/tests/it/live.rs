@@ -22,6 +22,7 @@ fn agrees(value: &Value, ty: SqlType, shown: &serde_json::Value) -> bool {
         }
         (Value::Float(value), Json::String(shown)) => shown.parse() == Ok(*value),
         (Value::Double(value), Json::String(shown)) => shown.parse() == Ok(*value),
+        (Value::Decimal(value), Json::String(shown)) => shown.parse() == Ok(*value),
         (Value::Bytes(value), Json::String(shown)) => hex(value) == *shown,
         (Value::Text(value), Json::String(shown)) => value.trim_end_matches(' ') == shown.trim_end_matches(' '),
         (Value::Date(_) | Value::Timestamp(_), Json::String(shown)) => {
@@ -57,7 +58,8 @@ fn rows_are_those_of_phoenix() {
             }
         };
         let names = || table.def().columns.iter().map(|column| column.name.as_str());
-        let labels: Vec<&str> = line["columns"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
+        let labels: Vec<&str> =
+            line["columns"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
         if !names().eq(labels.iter().copied()) {
             wrong.push(format!("{name} has the columns {:?} instead of {labels:?}", names().collect::<Vec<_>>()));
             continue;

@@ -81,6 +81,8 @@ pub struct PTable {
     pub index_type: Option<Vec<u8>>,
     #[prost(bool, optional, tag = "24")]
     pub store_nulls: Option<bool>,
+    #[prost(int32, optional, tag = "25")]
+    pub base_columns: Option<i32>,
     #[prost(bool, optional, tag = "26")]
     pub row_key_order_optimizable: Option<bool>,
     #[prost(bool, optional, tag = "27")]

@@ -3,14 +3,18 @@
 mod column;
 mod column_type;
 mod error;
+mod inheritance;
+mod literal;
 mod message;
 mod reading;
 mod request;
 mod row_format;
 mod table;
+mod view_condition;
 
 pub use column::ColumnDefinition;
 pub use error::DefinitionError;
+pub use literal::literal_value;
 pub use request::{TableReply, TableRequest};
 pub use table::{
     IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind, ViewDefinition, ViewKind,

@@ -14,6 +14,11 @@ use super::table::{
 };
 use crate::{CellCodec, QualifierScheme, StorageScheme};
 
+/// The number of this kind of table.
+const VIEW: i32 = 2;
+/// The number of columns that a view has of its table if it has dropped one of them.
+const DIVERGED: i32 = -100;
+
 /// A reason without the name of the table, which is added above.
 type Reason = String;
 
@@ -52,8 +57,12 @@ fn of_message(table: &PTable) -> Result<TableDefinition, DefinitionError> {
 }
 
 fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> {
-    if table.name.is_empty() || columns.is_empty() {
+    // A view may have no columns of its own.
+    if table.name.is_empty() || columns.is_empty() && table.kind != VIEW {
         return Err("a table without a name or without columns".into());
+    }
+    if table.kind == VIEW && table.base_columns == Some(DIVERGED) {
+        return Err("a view that has dropped a column of its table".into());
     }
     if table.transactional == Some(true) {
         return Err("transactional tables".into());
@@ -115,7 +124,7 @@ fn kind(table: &PTable) -> Result<TableKind, Reason> {
     Ok(match table.kind {
         0 => TableKind::System,
         1 => TableKind::Table,
-        2 => TableKind::View(ViewDefinition {
+        VIEW => TableKind::View(ViewDefinition {
             kind: match table.view_type.as_deref() {
                 Some([1]) => ViewKind::Mapped,
                 Some([2]) => ViewKind::ReadOnly,
