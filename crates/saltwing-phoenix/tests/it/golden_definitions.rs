@@ -257,3 +257,30 @@ proptest! {
         try_to_use(&with(&hex(&bytes)));
     }
 }
+
+/// A live server gives a view without what it inherits; classes without a cluster give it whole.
+#[test]
+fn views_inherit_columns_and_constants() {
+    let all = definitions();
+    let mut inherited = 0;
+    for (id, view, table) in [
+        ("cells-0039", "CA39V", "CA39"),
+        ("cells-0040", "CA40V", "CA40"),
+        ("cells-0040", "CA40W", "CA40"),
+        ("view index", "VBV", "VB"),
+    ] {
+        let definitions = all.iter().find(|d| d.id == id).unwrap();
+        let (whole, table) = (definitions.table(view), definitions.table(table));
+        assert_eq!(whole.inherits_from(), Some(table.name.as_str()));
+        let mut own = whole.clone();
+        own.columns.retain(|column| !table.columns.iter().any(|other| other.name == column.name));
+        inherited += whole.columns.len() - own.columns.len();
+        assert_eq!(own.inheriting(&table).as_ref(), Ok(&whole), "{view}");
+        assert_eq!(whole.clone().inheriting(&table).as_ref(), Ok(&whole), "{view} has all columns already");
+    }
+    assert_eq!(inherited, 11);
+    let read_only = all.iter().find(|d| d.id == "readonlyview").unwrap();
+    let error = read_only.table("ROV").inheriting(&read_only.table("RO")).unwrap_err();
+    assert!(error.to_string().ends_with("B > 5"), "{error}");
+    assert_eq!(read_only.table("RO").inherits_from(), None);
+}
