@@ -46,5 +46,5 @@ mod store;
 mod writes;
 
 pub use error::HbaseError;
-pub use opening::open;
+pub use opening::{Opened, open};
 pub use options::Options;

@@ -11,6 +11,9 @@ use crate::open_tables::OpenTables;
 use crate::options::Options;
 use crate::store::PhoenixStore;
 
+/// The rows of a cluster's tables, and their catalog.
+pub type Opened = (Arc<dyn TableStore>, Arc<dyn CatalogStore>);
+
 /// Opens the tables that Phoenix has on a cluster: their rows, and their catalog. They belong together: the store knows the tables of this catalog
 /// alone. Waits for the cluster, at most for [`Options::call_time`] or as long as the statement of the thread may go on.
 ///
@@ -20,7 +23,7 @@ use crate::store::PhoenixStore;
 /// # Errors
 /// [`TableError::Storage`] with an [`HbaseError`](crate::HbaseError): the address names no cluster, the cluster does not answer, or it has no catalog of
 /// Phoenix.
-pub fn open(address: &str, options: Options) -> Result<(Arc<dyn TableStore>, Arc<dyn CatalogStore>), TableError> {
+pub fn open(address: &str, options: Options) -> Result<Opened, TableError> {
     let cluster = Arc::new(Cluster::new(address, options)?);
     let system = cluster.client.table_named(saltwing_phoenix::CATALOG_TABLE).map_err(crate::HbaseError::from)?;
     let of_call = cluster.clone();

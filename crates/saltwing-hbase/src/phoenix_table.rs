@@ -33,6 +33,11 @@ pub(crate) struct PhoenixTable {
 }
 
 impl PhoenixTable {
+    /// Whether each row that servers give is one of the table, if the cells are read that tell it.
+    pub(crate) fn has_all_rows(&self) -> bool {
+        self.constants.is_empty() && !self.is_mapped
+    }
+
     /// That of a table.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod fetch;
 mod jobs;
+mod route_rows;
 mod route_scan;
 mod stream;
 

@@ -3,30 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use saltwing_access::{
-    Direction, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Total, Totals,
-};
+use saltwing_access::{Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Table, TableError, Total, Totals};
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
-use saltwing_rowkey::KeyRange;
 use saltwing_types::{Expr, Value};
 
-use super::jobs::Jobs;
-use super::stream::{Reading, Stream};
-use crate::cluster::{Cluster, Place};
+use super::route_rows::RouteRows;
+use crate::cluster::Cluster;
 use crate::phoenix_table::PhoenixTable;
 use crate::rows::{ReadRow, RowReader};
 
 /// Most rows of a batch.
 const BATCH_ROWS: usize = 4096;
-/// About the bytes of an answer if all buckets are read at once, and else.
-const MERGED_BYTES: u64 = 256 << 10;
-const BYTES: u64 = 2 << 20;
-/// Fewest rows of a call that is made for a few rows: behind a filter most rows may be dropped.
-const FEW_ROWS_MIN: u64 = 64;
 
 /// A scan along a route.
 pub(crate) struct RouteScan {
@@ -43,14 +33,7 @@ pub(crate) struct RouteScan {
     batch_rows: usize,
     context: ScanContext,
     /// The rows, from the first call on, which tells the columns that are read.
-    started: Option<Started>,
-}
-
-struct Started {
-    reading: Reading,
-    /// Streams whose rows are merged; one if they come bucket after bucket.
-    streams: Vec<Stream>,
-    skipped: usize,
+    started: Option<RouteRows>,
 }
 
 impl RouteScan {
@@ -84,60 +67,15 @@ impl RouteScan {
     }
 
     /// Starts to read these columns, and those of the filter.
-    fn start(&mut self, columns: &[usize]) -> Result<&mut Started, TableError> {
+    fn start(&mut self, columns: &[usize]) -> Result<&mut RouteRows, TableError> {
         if self.started.is_none() {
             let all: BTreeSet<usize> = columns.iter().chain(&self.filtered).copied().collect();
             let reader = RowReader::new(&self.table, self.phoenix.clone(), all.into_iter().collect());
-            self.started = Some(self.started_with(reader)?);
+            let is_whole = self.filter.is_none();
+            let (table, context) = (&self.table, &self.context);
+            self.started = Some(RouteRows::start(&self.cluster, table, &self.route, reader, is_whole, context)?);
         }
         self.started.as_mut().ok_or(TableError::NoSuchTable(self.table.def().id.0))
-    }
-
-    fn started_with(&self, reader: RowReader) -> Result<Started, TableError> {
-        let ScanRoute { keys, direction, order, limit, first_batch } = &self.route;
-        let table = self.cluster.client.table(self.phoenix.physical.clone());
-        let buckets = keys.buckets(&self.table.def().key);
-        let is_merged = *order == ScanOrder::Merged && buckets.len() > 1;
-        let few = first_batch.or(*limit);
-        let at_once = if few.is_some() { 1 } else { self.cluster.options.regions_at_once };
-        let is_whole = self.filter.is_none() && self.phoenix.constants.is_empty() && !self.phoenix.is_mapped;
-        let reading = Reading {
-            cluster: self.cluster.clone(),
-            reader: Arc::new(reader),
-            direction: *direction,
-            limit: limit.filter(|_| is_whole),
-            rows_per_call: few.and_then(|rows| u32::try_from(rows.max(FEW_ROWS_MIN)).ok()),
-            bytes_per_call: if is_merged { MERGED_BYTES } else { BYTES },
-            deadline: self.context.statement().remaining().and_then(|left| Instant::now().checked_add(left)),
-            context: self.context.clone(),
-            table,
-        };
-        let regions = if at_once > 1 && !is_merged { self.regions(&reading)? } else { Vec::new() };
-        let of_bucket = |bucket: &Option<u8>| (*bucket, keys.ranges(*bucket, *direction));
-        let streams = match is_merged {
-            false => vec![Stream::new(Jobs::new(buckets.iter().map(of_bucket), *direction, regions), at_once)],
-            true => {
-                let stream = |bucket| Stream::new(Jobs::new([of_bucket(bucket)], *direction, Vec::new()), 1);
-                buckets.iter().map(stream).collect()
-            }
-        };
-        let mut started = Started { reading, streams, skipped: self.table.codec().bucket_bytes() };
-        for stream in &mut started.streams {
-            stream.start_jobs(&started.reading);
-        }
-        Ok(started)
-    }
-
-    /// The bounds of the table's regions. The client knows them after the first time.
-    fn regions(&self, reading: &Reading) -> Result<Vec<KeyRange>, TableError> {
-        let table = reading.table.clone();
-        let call = |context| async move { Ok(table.regions(&context).await?) };
-        let regions = self.cluster.call_for(Some(self.context.statement()), Place::Table(&reading.table), call)?;
-        let bounds = |region: &hbase_client::Region| {
-            let end = Some(region.end().to_vec()).filter(|end| !end.is_empty());
-            KeyRange::new(region.start().to_vec(), end)
-        };
-        Ok(regions.iter().filter_map(bounds).collect())
     }
 
     /// The next rows that meet the filter; none at the end.
@@ -148,12 +86,11 @@ impl RouteScan {
                 (None, Some(remaining)) => remaining.min(BATCH_ROWS as u64) as usize,
                 _ => self.batch_rows,
             };
-            let direction = self.route.direction;
             let mut rows = Vec::new();
             if self.remaining != Some(0) {
                 let started = self.start(columns)?;
                 while rows.len() < wanted
-                    && let Some(row) = started.next_row(direction)?
+                    && let Some(row) = started.next_row()?
                 {
                     rows.push(row);
                 }
@@ -168,7 +105,7 @@ impl RouteScan {
             if is_end || self.remaining == Some(0) {
                 self.remaining = Some(0);
                 if let Some(started) = &mut self.started {
-                    started.streams.clear();
+                    started.end();
                 }
             }
             if is_end || !kept.is_empty() {
@@ -193,7 +130,7 @@ impl RouteScan {
 
     /// Where the values of a column are in the rows that are read.
     fn place(&self, column: usize) -> Result<usize, TableError> {
-        let place = self.started.as_ref().and_then(|started| started.reading.reader.place(column));
+        let place = self.started.as_ref().and_then(|started| started.place(column));
         debug_assert!(place.is_some(), "column {column} is not read");
         place.ok_or(TableError::NoSuchTable(self.table.def().id.0))
     }
@@ -209,28 +146,6 @@ impl RouteScan {
             })?;
         }
         Ok(builder.finish())
-    }
-}
-
-impl Started {
-    /// The next row, whatever the filter says.
-    fn next_row(&mut self, direction: Direction) -> Result<Option<ReadRow>, TableError> {
-        let (reading, skipped) = (&self.reading, self.skipped);
-        if let [stream] = self.streams.as_mut_slice() {
-            return stream.next(reading);
-        }
-        let mut first: Option<(usize, bytes::Bytes)> = None;
-        for (place, stream) in self.streams.iter_mut().enumerate() {
-            let Some(row) = stream.peek(reading)? else { continue };
-            let logical = row.key.slice(skipped.min(row.key.len())..);
-            if first.as_ref().is_none_or(|(_, known)| direction.is_before(&logical, known)) {
-                first = Some((place, logical));
-            }
-        }
-        match first.and_then(|(place, _)| self.streams.get_mut(place)) {
-            Some(stream) => stream.next(reading),
-            None => Ok(None),
-        }
     }
 }
 

@@ -33,11 +33,14 @@ pub fn definition(name: &str) -> TableDefinition {
 /// A cell: family, qualifier, value.
 pub type GoldenCell = (String, Vec<u8>, Vec<u8>);
 
+/// A row: its key, and its cells.
+pub type GoldenRow = (Vec<u8>, Vec<GoldenCell>);
+
 /// A table and the rows of its HBase table.
 pub struct Written {
     /// Its name.
     pub table: String,
-    pub rows: Vec<(Vec<u8>, Vec<GoldenCell>)>,
+    pub rows: Vec<GoldenRow>,
 }
 
 /// The 43 tables that a live Phoenix wrote.

@@ -4,13 +4,13 @@ use saltwing_access::{KeySet, Projection, ScanOrder, ScanRoute, ScanSpec, Table}
 use saltwing_phoenix::{CellRef, RowCodec, TableDefinition};
 use saltwing_types::Value;
 
-use crate::golden::{Written, definitions, written};
+use crate::golden::{GoldenRow, Written, definitions, written};
 use crate::world::{World, context, rows_of};
 
 /// The rows that the cells are, in the order of their keys: a value for each column, and the physical key.
 fn expected(definition: &TableDefinition, table: &Table, written: &Written) -> Vec<Vec<Value>> {
     let codec = RowCodec::new(definition.row_format().unwrap()).unwrap();
-    let row = |(key, cells): &(Vec<u8>, Vec<(String, Vec<u8>, Vec<u8>)>)| {
+    let row = |(key, cells): &GoldenRow| {
         let cells =
             cells.iter().map(|(family, qualifier, value)| CellRef { family: family.as_bytes(), qualifier, value });
         let row = codec.decode(key, cells).unwrap()?;

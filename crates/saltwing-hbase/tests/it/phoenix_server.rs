@@ -28,10 +28,13 @@ struct Reply {
     table: Option<Vec<u8>>,
 }
 
-/// The definitions of the server: the time of each, and its message.
+/// The time of a definition, and its message.
+type Defined = (i64, Vec<u8>);
+
+/// The definitions of the server.
 #[derive(Clone, Default)]
 pub struct PhoenixServer {
-    tables: Arc<Mutex<BTreeMap<String, (i64, Vec<u8>)>>>,
+    tables: Arc<Mutex<BTreeMap<String, Defined>>>,
 }
 
 impl PhoenixServer {

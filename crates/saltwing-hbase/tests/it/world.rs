@@ -13,7 +13,7 @@ use saltwing_phoenix::{RowCodec, TableDefinition};
 use saltwing_types::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::golden::GoldenCell;
+use crate::golden::GoldenRow;
 use crate::phoenix_server::PhoenixServer;
 
 /// A cluster with Phoenix's catalog, and the store over it.
@@ -58,7 +58,7 @@ impl World {
     }
 
     /// Writes rows as they lie in HBase.
-    pub fn write(&self, physical: &str, rows: &[(Vec<u8>, Vec<GoldenCell>)]) {
+    pub fn write(&self, physical: &str, rows: &[GoldenRow]) {
         let table = self.client.table_named(physical).unwrap();
         let context = CallContext::within(Duration::from_secs(60));
         for (key, cells) in rows {
@@ -76,7 +76,7 @@ impl World {
 }
 
 /// The cells that an UPSERT of all columns writes.
-pub fn cells_of(codec: &RowCodec, key: &[Value], values: &[Value]) -> (Vec<u8>, Vec<GoldenCell>) {
+pub fn cells_of(codec: &RowCodec, key: &[Value], values: &[Value]) -> GoldenRow {
     let values: Vec<Option<Value>> = values.iter().cloned().map(Some).collect();
     let written = codec.upsert(key, &values).unwrap();
     let cells = written.puts.into_iter();

@@ -1,5 +1,6 @@
 //! What a view has of the table or view that it is over. The catalog's server gives a view its own columns alone, and the condition as text.
 
+use super::column::ColumnDefinition;
 use super::error::DefinitionError;
 use super::table::{TableDefinition, TableKind, ViewKind};
 use super::view_condition::constants;
@@ -20,7 +21,7 @@ impl TableDefinition {
     /// [`DefinitionError::NotUnderstood`] for a condition that is more than equalities with literals.
     pub fn inheriting(mut self, parent: &Self) -> Result<Self, DefinitionError> {
         let own = std::mem::take(&mut self.columns);
-        let is_own = |column: &super::ColumnDefinition| {
+        let is_own = |column: &ColumnDefinition| {
             own.iter().find(|own| own.name == column.name && own.family == column.family).cloned()
         };
         self.columns = parent.columns.iter().map(|column| is_own(column).unwrap_or_else(|| column.clone())).collect();
