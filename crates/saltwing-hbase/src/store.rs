@@ -32,6 +32,7 @@ impl PhoenixStore {
             name: NAME,
             atomic: AtomicScope::Row,
             snapshots: SnapshotScope::Region,
+            sets_columns: false,
             persistent: true,
             // Servers hand the journal to several machines, and wait for no disk.
             durability: DurabilityScope::Process,

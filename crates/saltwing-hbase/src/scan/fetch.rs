@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hbase_client::{CallContext, Scan, Table};
+use hbase_client::{CallContext, Row, Scan, Scanner, Table};
+use saltwing_access::ScanContext;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::AbortHandle;
 
+use super::reading::{Reading, while_running};
 use crate::HbaseError;
-use crate::cluster::Cluster;
 use crate::rows::{ReadRow, RowReader};
 
 /// Answers of a server that wait to be taken: with them the scanner's next one is under way.
 const ANSWERS_MAX: usize = 1;
+/// How long the server is looked for that gave no answer.
+const NAMING_MAX: Duration = Duration::from_millis(20);
 
 /// What a job comes to.
 pub(super) enum Fetched {
@@ -31,6 +34,8 @@ pub(super) enum Fetched {
 
 /// A job that is read. It ends when this is dropped.
 pub(super) struct Fetch {
+    /// Its first key, or one before it.
+    pub(super) start: Vec<u8>,
     pub(super) answers: Receiver<Result<Fetched, HbaseError>>,
     task: AbortHandle,
 }
@@ -42,52 +47,75 @@ impl Drop for Fetch {
 }
 
 impl Fetch {
-    /// Starts to read a scan, by `deadline` if the statement has one.
-    pub(super) fn start(
-        cluster: &Cluster,
-        table: &Table,
-        scan: Scan,
-        reader: Arc<RowReader>,
-        deadline: Option<Instant>,
-    ) -> Self {
+    /// Starts to read a scan that begins at a key.
+    pub(super) fn start(reading: &Reading, start: &[u8], scan: Scan) -> Self {
         let (sender, answers) = channel(ANSWERS_MAX);
-        let (table, call_time) = (table.clone(), cluster.options.call_time);
-        let work = async move {
-            if let Err(error) = read(&table, scan, &reader, call_time, deadline, &sender).await {
+        let work = Work {
+            table: reading.table.clone(),
+            start: start.to_vec(),
+            reader: reading.reader.clone(),
+            call_time: reading.cluster.options.call_time,
+            deadline: reading.deadline,
+            context: reading.context.clone(),
+        };
+        let task = reading.cluster.spawn(async move {
+            if let Err(error) = work.read(scan, &sender).await {
                 // If nobody waits any more, nobody wants to know.
                 let _ = sender.send(Err(error)).await;
             }
-        };
-        Self { answers, task: cluster.spawn(work).abort_handle() }
+        });
+        Self { start: start.to_vec(), answers, task: task.abort_handle() }
     }
 }
 
-async fn read(
-    table: &Table,
-    scan: Scan,
-    reader: &RowReader,
+/// What a job needs.
+struct Work {
+    table: Table,
+    start: Vec<u8>,
+    reader: Arc<RowReader>,
     call_time: Duration,
     deadline: Option<Instant>,
-    sender: &Sender<Result<Fetched, HbaseError>>,
-) -> Result<(), HbaseError> {
-    let mut scanner = table.scan(reader.select(scan));
-    loop {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let context = CallContext::within(left.map_or(call_time, |left| left.min(call_time)));
-        let answer = scanner.next_rows(&context).await?;
-        if answer.is_empty() {
-            let _ = sender.send(Ok(Fetched::End)).await;
-            return Ok(());
-        }
-        let (mut rows, mut bytes) = (Vec::with_capacity(answer.len()), 0);
-        for row in &answer {
-            match reader.read(row)? {
-                Some(read) => rows.push(read),
-                None => bytes += row.key().len() as u64,
+    context: ScanContext,
+}
+
+impl Work {
+    async fn read(&self, scan: Scan, sender: &Sender<Result<Fetched, HbaseError>>) -> Result<(), HbaseError> {
+        let mut scanner = self.table.scan(self.reader.select(scan));
+        loop {
+            let answer = self.answer(&mut scanner).await?;
+            if answer.is_empty() {
+                let _ = sender.send(Ok(Fetched::End)).await;
+                return Ok(());
+            }
+            let (mut rows, mut bytes) = (Vec::with_capacity(answer.len()), 0);
+            for row in &answer {
+                match self.reader.read(row)? {
+                    Some(read) => rows.push(read),
+                    None => bytes += row.key().len() as u64,
+                }
+            }
+            if sender.send(Ok(Fetched::Rows { rows, scanned: answer.len() as u64, bytes })).await.is_err() {
+                return Ok(());
             }
         }
-        if sender.send(Ok(Fetched::Rows { rows, scanned: answer.len() as u64, bytes })).await.is_err() {
-            return Ok(());
+    }
+
+    /// The rows of the next answer. Ends soon after the statement must stop.
+    async fn answer(&self, scanner: &mut Scanner) -> Result<Vec<Row>, HbaseError> {
+        let began = Instant::now();
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(began));
+        let context = CallContext::within(left.map_or(self.call_time, |left| left.min(self.call_time)));
+        match while_running(&self.context, scanner.next_rows(&context)).await {
+            Some(rows) => Ok(rows?),
+            None => Err(HbaseError::NoAnswer { server: self.server().await, ms: began.elapsed().as_millis() }),
+        }
+    }
+
+    /// The server of the first region of the job.
+    async fn server(&self) -> String {
+        match self.table.region(&CallContext::within(NAMING_MAX), &self.start).await {
+            Ok(region) => region.server().to_string(),
+            Err(_) => format!("a region server of {}", self.table.name()),
         }
     }
 }

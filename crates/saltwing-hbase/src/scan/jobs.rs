@@ -82,13 +82,14 @@ pub(crate) struct Begun {
 
 impl Jobs {
     /// The jobs of these buckets with their ranges.
-    pub(crate) fn new(
-        buckets: impl IntoIterator<Item = (Option<u8>, RangeIter)>,
-        direction: Direction,
-        regions: Vec<KeyRange>,
-    ) -> Self {
+    pub(crate) fn new(buckets: impl IntoIterator<Item = (Option<u8>, RangeIter)>, direction: Direction) -> Self {
         let buckets = buckets.into_iter().map(|(bucket, ranges)| (bucket, ranges.peekable())).collect();
-        Self { buckets, direction, regions, parts: VecDeque::new() }
+        Self { buckets, direction, regions: Vec::new(), parts: VecDeque::new() }
+    }
+
+    /// Divides the jobs that are left at these bounds of regions, which are ascending and have all keys.
+    pub(crate) fn divide_at(&mut self, regions: Vec<KeyRange>) {
+        self.regions = regions;
     }
 
     /// The next job, and what begins with it; `None` at the end.
@@ -150,8 +151,8 @@ mod tests {
     }
 
     fn jobs(direction: Direction, all: &[(&str, &str)], regions: &[(&str, &str)]) -> Vec<Vec<KeyRange>> {
-        let regions = regions.iter().map(|(start, end)| range(start, end)).collect();
-        let mut jobs = Jobs::new([(None, ranges(direction, all))], direction, regions);
+        let mut jobs = Jobs::new([(None, ranges(direction, all))], direction);
+        jobs.divide_at(regions.iter().map(|(start, end)| range(start, end)).collect());
         std::iter::from_fn(|| jobs.next()).map(|(job, _)| job.ranges).collect()
     }
 
@@ -185,7 +186,7 @@ mod tests {
         let keys: Vec<KeyRange> = (0..2500u32).map(|key| KeyRange::point(key.to_be_bytes().to_vec())).collect();
         for direction in [Direction::Forward, Direction::Reverse] {
             let all = saltwing_access::KeyRanges::from_iter(keys.clone()).ranges(None, direction);
-            let mut jobs = Jobs::new([(None, all)], direction, Vec::new());
+            let mut jobs = Jobs::new([(None, all)], direction);
             let mut sizes = Vec::new();
             let mut read = Vec::new();
             while let Some((mut job, begun)) = jobs.next() {

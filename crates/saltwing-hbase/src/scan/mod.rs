@@ -2,6 +2,8 @@
 
 mod fetch;
 mod jobs;
+mod reading;
+mod regions_ahead;
 mod route_rows;
 mod route_scan;
 mod stream;

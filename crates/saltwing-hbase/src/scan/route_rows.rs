@@ -1,15 +1,18 @@
 //! The rows of a route: bucket after bucket, or merged.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use bytes::Bytes;
-use saltwing_access::{Direction, ScanContext, ScanOrder, ScanRoute, Table, TableError};
-use saltwing_rowkey::KeyRange;
+use saltwing_access::{ScanContext, ScanOrder, ScanRoute, Table, TableError};
+use saltwing_types::interrupt;
 
 use super::jobs::Jobs;
-use super::stream::{Reading, Stream};
-use crate::cluster::{Cluster, Place};
+use super::reading::Reading;
+use super::regions_ahead::RegionsAhead;
+use super::stream::Stream;
+use crate::HbaseError;
+use crate::cluster::{Cluster, GRACE, Place};
 use crate::phoenix_table::PhoenixTable;
 use crate::rows::{ReadRow, RowReader};
 
@@ -22,16 +25,28 @@ const FEW_ROWS_MIN: u64 = 64;
 /// The rows of a route, whatever a filter says.
 pub(super) struct RouteRows {
     reading: Reading,
+    /// The look-up of the table's regions, at which the jobs are divided.
+    regions: Option<RegionsAhead>,
     /// Streams whose rows are merged; one if they come bucket after bucket.
     streams: Vec<Stream>,
     bucket_bytes: usize,
+    /// The error that a poll has found, for the next read.
+    failed: Option<TableError>,
+}
+
+/// What comes next.
+pub(super) enum Next {
+    Row(ReadRow),
+    /// A row would have to be waited for.
+    Waits,
+    End,
 }
 
 impl RouteRows {
-    /// Starts to read. Without a filter servers need not give more rows than the limit.
+    /// Starts to read, and does not wait. Without a filter servers need not give more rows than the limit.
     ///
     /// # Errors
-    /// Those of the look-up of regions; cancel and timeout.
+    /// If the table is of another store.
     pub(super) fn start(
         cluster: &Arc<Cluster>,
         table: &Table,
@@ -58,19 +73,13 @@ impl RouteRows {
             context: context.clone(),
             table: cluster.client.table(phoenix.physical.clone()),
         };
-        let regions = if at_once > 1 && !is_merged { regions(&reading)? } else { Vec::new() };
         let of_bucket = |bucket: &Option<u8>| (*bucket, keys.ranges(*bucket, *direction));
-        let mut streams: Vec<Stream> = match is_merged {
-            false => vec![Stream::new(Jobs::new(buckets.iter().map(of_bucket), *direction, regions), at_once)],
-            true => {
-                let stream = |bucket| Stream::new(Jobs::new([of_bucket(bucket)], *direction, Vec::new()), 1);
-                buckets.iter().map(stream).collect()
-            }
+        let streams: Vec<Stream> = match is_merged {
+            false => vec![Stream::new(Jobs::new(buckets.iter().map(of_bucket), *direction), at_once)],
+            true => buckets.iter().map(|one| Stream::new(Jobs::new([of_bucket(one)], *direction), 1)).collect(),
         };
-        for stream in &mut streams {
-            stream.start_jobs(&reading);
-        }
-        Ok(Self { reading, streams, bucket_bytes: table.codec().bucket_bytes() })
+        let regions = (at_once > 1 && !is_merged).then(|| RegionsAhead::start(&reading));
+        Ok(Self { reading, regions, streams, bucket_bytes: table.codec().bucket_bytes(), failed: None })
     }
 
     /// The place of a column among those that are read.
@@ -80,43 +89,86 @@ impl RouteRows {
 
     /// Ends what is under way.
     pub(super) fn end(&mut self) {
+        (self.regions, self.failed) = (None, None);
         self.streams.clear();
     }
 
-    /// The next row; `None` at the end.
+    /// As [`RowSource::poll_ready`](saltwing_access::RowSource::poll_ready).
+    pub(super) fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        if self.failed.is_some() {
+            return Poll::Ready(());
+        }
+        self.poll(task).map(|ready| self.failed = ready.err())
+    }
+
+    /// The next row. Waits for it if `may_wait`.
     ///
     /// # Errors
     /// Those of calls and of damaged rows; cancel, timeout and budget.
-    pub(super) fn next_row(&mut self) -> Result<Option<ReadRow>, TableError> {
-        let reading = &self.reading;
-        if let [stream] = self.streams.as_mut_slice() {
-            return stream.next(reading);
+    pub(super) fn next(&mut self, may_wait: bool) -> Result<Next, TableError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
         }
-        let direction: Direction = reading.direction;
-        let mut first: Option<(usize, Bytes)> = None;
-        for (place, stream) in self.streams.iter_mut().enumerate() {
-            let Some(row) = stream.peek(reading)? else { continue };
-            let logical = row.key.slice(self.bucket_bytes.min(row.key.len())..);
-            if first.as_ref().is_none_or(|(_, known)| direction.is_before(&logical, known)) {
-                first = Some((place, logical));
-            }
-        }
-        match first.and_then(|(place, _)| self.streams.get_mut(place)) {
-            Some(stream) => stream.next(reading),
-            None => Ok(None),
+        let place = match self.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(place) => place?,
+            Poll::Pending if !may_wait => return Ok(Next::Waits),
+            Poll::Pending => self.wait()?,
+        };
+        let row = place.and_then(|place| self.streams.get_mut(place)?.take());
+        Ok(row.map_or(Next::End, Next::Row))
+    }
+
+    /// Waits until the next row is there.
+    fn wait(&mut self) -> Result<Option<usize>, TableError> {
+        let (cluster, context) = (self.reading.cluster.clone(), self.reading.context.clone());
+        let limit = cluster.options.call_time.saturating_add(GRACE);
+        let waited = interrupt::wait(Some(context.statement()), limit, |task| self.poll(task));
+        let server = || {
+            let of_first = self.streams.iter().find(|stream| stream.front().is_none());
+            cluster.name_of(Place::Row(&self.reading.table, of_first.map_or(&[], Stream::place)))
+        };
+        match waited {
+            Ok(Some(place)) => place,
+            Ok(None) => Err(HbaseError::NoAnswer { server: server(), ms: limit.as_millis() }.into()),
+            Err(interrupted) => Err(TableError::StoppedWaiting { server: server(), interrupted }),
         }
     }
-}
 
-/// The bounds of the table's regions. The client knows them after the first time.
-fn regions(reading: &Reading) -> Result<Vec<KeyRange>, TableError> {
-    let table = reading.table.clone();
-    let call = |context| async move { Ok(table.regions(&context).await?) };
-    let statement = Some(reading.context.statement());
-    let regions = reading.cluster.call_for(statement, Place::Table(&reading.table), call)?;
-    let bounds = |region: &hbase_client::Region| {
-        let end = Some(region.end().to_vec()).filter(|end| !end.is_empty());
-        KeyRange::new(region.start().to_vec(), end)
-    };
-    Ok(regions.iter().filter_map(bounds).collect())
+    /// The place of the stream whose row comes next, when it is there; `None` at the end.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<usize>, TableError>> {
+        if let Some(regions) = &mut self.regions {
+            match regions.poll(task) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(regions)) => {
+                    self.streams.iter_mut().for_each(|stream| stream.divide_at(regions.clone()))
+                }
+                Poll::Ready(Err(error)) => {
+                    return Poll::Ready(Err(self
+                        .reading
+                        .cluster
+                        .failed(Some(self.reading.context.statement()), error)));
+                }
+            }
+            self.regions = None;
+        }
+        let mut is_pending = false;
+        for stream in &mut self.streams {
+            match stream.poll(&self.reading, task) {
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => is_pending = true,
+            }
+        }
+        if is_pending { Poll::Pending } else { Poll::Ready(Ok(self.next_place())) }
+    }
+
+    /// The stream whose row comes next, if the next row of each is there.
+    fn next_place(&self) -> Option<usize> {
+        let logical = |row: &ReadRow| row.key.slice(self.bucket_bytes.min(row.key.len())..);
+        let there = self.streams.iter().enumerate().filter_map(|(place, stream)| Some((place, stream.front()?)));
+        let direction = self.reading.direction;
+        there
+            .reduce(|a, b| if direction.is_before(&logical(b.1), &logical(a.1)) { b } else { a })
+            .map(|(place, _)| place)
+    }
 }

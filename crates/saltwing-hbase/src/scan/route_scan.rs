@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
@@ -10,7 +11,7 @@ use saltwing_access::{Projection, RowSource, ScanContext, ScanRoute, ScanSpec, T
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
 
-use super::route_rows::RouteRows;
+use super::route_rows::{Next, RouteRows};
 use crate::cluster::Cluster;
 use crate::phoenix_table::PhoenixTable;
 use crate::rows::{ReadRow, RowReader};
@@ -66,7 +67,7 @@ impl RouteScan {
         })
     }
 
-    /// Starts to read these columns, and those of the filter.
+    /// Starts to read these columns, and those of the filter. Does not wait.
     fn start(&mut self, columns: &[usize]) -> Result<&mut RouteRows, TableError> {
         if self.started.is_none() {
             let all: BTreeSet<usize> = columns.iter().chain(&self.filtered).copied().collect();
@@ -86,16 +87,15 @@ impl RouteScan {
                 (None, Some(remaining)) => remaining.min(BATCH_ROWS as u64) as usize,
                 _ => self.batch_rows,
             };
-            let mut rows = Vec::new();
-            if self.remaining != Some(0) {
-                let started = self.start(columns)?;
-                while rows.len() < wanted
-                    && let Some(row) = started.next_row()?
-                {
-                    rows.push(row);
+            let (mut rows, mut is_end) = (Vec::new(), wanted == 0 || self.remaining == Some(0));
+            while !is_end && rows.len() < wanted {
+                match self.start(columns)?.next(rows.is_empty())? {
+                    Next::Row(row) => rows.push(row),
+                    // The rows that are there need not wait for the others.
+                    Next::Waits => break,
+                    Next::End => is_end = true,
                 }
             }
-            let is_end = rows.len() < wanted || wanted == 0;
             self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS);
             let mut kept = self.filtered(rows)?;
             if let Some(remaining) = &mut self.remaining {
@@ -152,6 +152,15 @@ impl RouteScan {
 impl RowSource for RouteScan {
     fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    fn poll_ready(&mut self, task: &mut Context<'_>) -> Option<Poll<()>> {
+        let columns = self.columns.clone();
+        match self.start(&columns) {
+            Ok(rows) => Some(rows.poll_ready(task)),
+            // The next read gives the error.
+            Err(_) => Some(Poll::Ready(())),
+        }
     }
 
     fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {

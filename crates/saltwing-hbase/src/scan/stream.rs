@@ -1,55 +1,23 @@
 //! Jobs one after the other, several of them under way.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::Instant;
+use std::task::{Context, Poll};
 
-use hbase_client::{Error as CallError, Scan, Table};
-use saltwing_access::{Direction, ScanContext, TableError};
-use saltwing_types::interrupt::{self, Interrupt};
+use hbase_client::{Error as CallError, Scan};
+use saltwing_access::TableError;
+use saltwing_rowkey::KeyRange;
 
 use super::fetch::{Fetch, Fetched};
 use super::jobs::{Job, Jobs};
+use super::reading::Reading;
 use crate::HbaseError;
-use crate::cluster::{Cluster, GRACE, Place};
-use crate::rows::{ReadRow, RowReader};
-
-/// What all jobs of a scan share.
-pub(super) struct Reading {
-    pub(super) cluster: Arc<Cluster>,
-    pub(super) table: Table,
-    pub(super) reader: Arc<RowReader>,
-    pub(super) direction: Direction,
-    /// Most rows of a job, if no filter is between its rows and those of the scan.
-    pub(super) limit: Option<u64>,
-    /// Rows of the first calls, where few may be enough.
-    pub(super) rows_per_call: Option<u32>,
-    pub(super) bytes_per_call: u64,
-    pub(super) deadline: Option<Instant>,
-    pub(super) context: ScanContext,
-}
-
-impl Reading {
-    fn start(&self, job: &Job) -> Fetch {
-        let mut scan: Scan = job.scan(self.direction).bytes_per_call(self.bytes_per_call);
-        if let Some(limit) = self.limit {
-            scan = scan.limit(limit);
-        }
-        if let Some(rows) = self.rows_per_call {
-            scan = scan.rows_per_call(rows);
-        }
-        if job.is_point() {
-            scan = scan.limit(1);
-        }
-        Fetch::start(&self.cluster, &self.table, scan, self.reader.clone(), self.deadline)
-    }
-}
+use crate::rows::ReadRow;
 
 /// The rows of jobs, in their order.
 pub(super) struct Stream {
     jobs: Jobs,
     /// Jobs under way, the one whose rows come first in front.
-    running: VecDeque<(Job, Fetch)>,
+    running: VecDeque<Fetch>,
     at_once: usize,
     rows: VecDeque<ReadRow>,
 }
@@ -60,33 +28,54 @@ impl Stream {
         Self { jobs, running: VecDeque::new(), at_once: at_once.max(1), rows: VecDeque::new() }
     }
 
-    /// The next row, which stays; `None` at the end.
+    /// Whether the next row is there, `false` at the end.
     ///
     /// # Errors
-    /// Those of calls; cancel, timeout and budget.
-    pub(super) fn peek(&mut self, reading: &Reading) -> Result<Option<&ReadRow>, TableError> {
+    /// Those of calls and of damaged rows; budget, and cancel and timeout if a call has noticed them.
+    pub(super) fn poll(&mut self, reading: &Reading, task: &mut Context<'_>) -> Poll<Result<bool, TableError>> {
         while self.rows.is_empty() {
             self.start_jobs(reading);
-            let Some((job, fetch)) = self.running.front_mut() else { return Ok(None) };
-            match receive(reading, job, fetch)? {
-                Fetched::End => drop(self.running.pop_front()),
-                Fetched::Rows { rows, scanned, bytes } => {
+            let Some(fetch) = self.running.front_mut() else { return Poll::Ready(Ok(false)) };
+            match fetch.answers.poll_recv(task) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Ok(Fetched::End))) => drop(self.running.pop_front()),
+                Poll::Ready(Some(Ok(Fetched::Rows { rows, scanned, bytes }))) => {
                     let bytes = bytes + rows.iter().map(|row| row.bytes).sum::<u64>();
-                    reading.context.charge(scanned, bytes)?;
+                    if let Err(error) = reading.context.charge(scanned, bytes) {
+                        return Poll::Ready(Err(error));
+                    }
                     self.rows.extend(rows);
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Err(reading.cluster.failed(Some(reading.context.statement()), error)));
+                }
+                Poll::Ready(None) => {
+                    let reason = "the reading of a range ended without its end".to_owned();
+                    return Poll::Ready(Err(HbaseError::from(CallError::Task { reason }).into()));
                 }
             }
         }
-        Ok(self.rows.front())
+        Poll::Ready(Ok(true))
     }
 
-    /// The next row; `None` at the end.
-    ///
-    /// # Errors
-    /// As [`Stream::peek`].
-    pub(super) fn next(&mut self, reading: &Reading) -> Result<Option<ReadRow>, TableError> {
-        self.peek(reading)?;
-        Ok(self.rows.pop_front())
+    /// The next row, if it is there.
+    pub(super) fn front(&self) -> Option<&ReadRow> {
+        self.rows.front()
+    }
+
+    /// Takes the next row, if it is there.
+    pub(super) fn take(&mut self) -> Option<ReadRow> {
+        self.rows.pop_front()
+    }
+
+    /// The first key of the job whose rows come next, or one before it.
+    pub(super) fn place(&self) -> &[u8] {
+        self.running.front().map_or(&[], |fetch| &fetch.start)
+    }
+
+    /// Divides the jobs that are left at these bounds of regions.
+    pub(super) fn divide_at(&mut self, regions: Vec<KeyRange>) {
+        self.jobs.divide_at(regions);
     }
 
     /// Starts as many jobs as may be under way.
@@ -97,26 +86,22 @@ impl Stream {
             let counters = &reading.context.counters;
             counters.touch_bucket(begun.bucket);
             (0..begun.ranges).for_each(|_| counters.count_seek());
-            let fetch = reading.start(&job);
-            self.running.push_back((job, fetch));
+            self.running.push_back(start(reading, &job));
         }
     }
 }
 
-/// Waits for the next answer of a job.
-fn receive(reading: &Reading, job: &Job, fetch: &mut Fetch) -> Result<Fetched, TableError> {
-    let statement: &dyn Interrupt = reading.context.statement();
-    let limit = reading.cluster.options.call_time.saturating_add(GRACE);
-    let waited = interrupt::wait(Some(statement), limit, |context| fetch.answers.poll_recv(context));
-    let place = || reading.cluster.name_of(Place::Row(&reading.table, job.start()));
-    match waited {
-        Ok(Some(Some(Ok(fetched)))) => Ok(fetched),
-        Ok(Some(Some(Err(error)))) => Err(reading.cluster.failed(Some(statement), error)),
-        Ok(Some(None)) => {
-            let reason = "the reading of a range ended without its end".to_owned();
-            Err(HbaseError::from(CallError::Task { reason }).into())
-        }
-        Ok(None) => Err(HbaseError::NoAnswer { server: place(), ms: limit.as_millis() }.into()),
-        Err(interrupted) => Err(TableError::StoppedWaiting { server: place(), interrupted }),
+/// Starts to read a job.
+fn start(reading: &Reading, job: &Job) -> Fetch {
+    let mut scan: Scan = job.scan(reading.direction).bytes_per_call(reading.bytes_per_call);
+    if let Some(limit) = reading.limit {
+        scan = scan.limit(limit);
     }
+    if let Some(rows) = reading.rows_per_call {
+        scan = scan.rows_per_call(rows);
+    }
+    if job.is_point() {
+        scan = scan.limit(1);
+    }
+    Fetch::start(reading, job.start(), scan)
 }

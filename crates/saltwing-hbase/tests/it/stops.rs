@@ -98,3 +98,42 @@ fn a_call_ends_after_its_time_and_names_the_server() {
         assert!(error.to_string().contains("127.0.0.1:"), "{error}");
     }
 }
+
+/// A scan that is polled is woken when its rows are there, and when the statement is cancelled.
+#[test]
+fn a_scan_that_is_polled_is_woken() {
+    struct Woken(std::thread::Thread);
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let (world, table) = world(LONG);
+    let waker = std::task::Waker::from(Arc::new(Woken(std::thread::current())));
+    let mut task = std::task::Context::from_waker(&waker);
+    let scan = |context: &ScanContext| {
+        let spec = ScanSpec::new(&table, vec![0], Vec::new()).unwrap();
+        world.store.snapshot().unwrap().scan(&spec, ScanRoute::of(KeySet::all()), context.clone()).unwrap()
+    };
+    let mut until_ready = |scan: &mut dyn saltwing_access::RowSource| {
+        let began = Instant::now();
+        while scan.poll_ready(&mut task).unwrap().is_pending() {
+            std::thread::park_timeout(Duration::from_secs(10));
+            assert!(began.elapsed() < Duration::from_secs(9), "it is woken");
+        }
+    };
+    let mut empty = scan(&context());
+    until_ready(&mut *empty);
+    assert!(empty.next_columns().unwrap().is_none());
+    hang(&world);
+    let context = context();
+    let mut hanging = scan(&context);
+    let cancelling = context.clone();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        cancelling.cancel();
+    });
+    until_ready(&mut *hanging);
+    assert_eq!(hanging.next_columns().unwrap_err().code(), ErrorCode::Cancelled);
+    canceller.join().unwrap();
+}
