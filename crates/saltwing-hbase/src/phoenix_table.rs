@@ -30,6 +30,8 @@ pub(crate) struct PhoenixTable {
     pub(crate) constants: Vec<(usize, Value)>,
     /// Whether rows may lack the cell that Phoenix gives each row: another program has written the HBase table.
     pub(crate) is_mapped: bool,
+    /// Why its rows are not written from here; `None` if they are.
+    pub(crate) not_written: Option<String>,
 }
 
 impl PhoenixTable {

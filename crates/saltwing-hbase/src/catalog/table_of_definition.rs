@@ -46,11 +46,12 @@ pub(super) fn table_of(definition: &TableDefinition, numbers: Numbers) -> Result
         physical,
         places: places(&definition.columns),
         constants,
+        not_written: not_written(definition),
         is_mapped: view.is_some_and(|view| view.kind == ViewKind::Mapped),
         codec,
     };
     let table = Table::new(def).map_err(|error| error.to_string())?;
-    Ok(table.with_store_data(Arc::new(data)))
+    Ok(table.compared().with_store_data(Arc::new(data)))
 }
 
 fn table_def(definition: &TableDefinition, codec: &RowCodec, numbers: Numbers) -> Result<TableDef, String> {
@@ -113,6 +114,20 @@ fn places(columns: &[ColumnDefinition]) -> Vec<ColumnPlace> {
         false => ColumnPlace::Value(values.next().unwrap_or_default()),
     };
     columns.iter().map(place).collect()
+}
+
+/// Why rows of a table are not written from here.
+fn not_written(definition: &TableDefinition) -> Option<String> {
+    let reason = match (&definition.kind, definition.indexes.first()) {
+        (TableKind::System, _) => "it is a table of Phoenix itself".to_owned(),
+        (TableKind::View(ViewDefinition { kind: ViewKind::Mapped, .. }), _) => {
+            "it is a view over a table that Phoenix did not make".to_owned()
+        }
+        (TableKind::View(ViewDefinition { kind: ViewKind::ReadOnly, .. }), _) => "it is a read-only view".to_owned(),
+        (_, Some(index)) => format!("its index {} would not be kept", index.name),
+        _ => return None,
+    };
+    Some(reason)
 }
 
 /// The values that all rows of a view have.

@@ -1,9 +1,10 @@
-//! A real cluster: the store gives the rows that Phoenix's own client gives.
+//! A real cluster: the store gives the rows that Phoenix's own client gives, and writes rows that Phoenix reads.
 //!
 //! `HBASE_ADDRESS` is the address of the cluster, `PHOENIX_RESULTS` a file with an object of JSON in each line: `sql` is `SELECT * FROM ..`, `columns`
 //! are the names, and `rows` the values as texts, as Phoenix's JDBC driver gave them.
+//! `HBASE_COPIES` has names of tables, `FROM=TO` with blanks between them: rows of the first are written into the second, which is like it.
 
-use saltwing_access::{KeySet, ScanOrder, ScanRoute, ScanSpec};
+use saltwing_access::{Durability, KeySet, OldRow, RowChange, ScanOrder, ScanRoute, ScanSpec};
 use saltwing_hbase::{Options, open};
 use saltwing_types::text::hex;
 use saltwing_types::{SqlType, Value, datetime, text};
@@ -88,4 +89,38 @@ fn rows_are_those_of_phoenix() {
     }
     println!("{tables} tables with {rows} rows, {listed} tables listed");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "needs a cluster"]
+fn rows_are_copied() {
+    let (store, catalog) = open(&std::env::var("HBASE_ADDRESS").unwrap(), Options::default()).unwrap();
+    let catalog = catalog.snapshot().unwrap();
+    let (mut tables, mut rows) = (0, 0);
+    for copy in std::env::var("HBASE_COPIES").unwrap().split_whitespace() {
+        let (from, to) = copy.split_once('=').unwrap();
+        let (from, to) = (catalog.resolve(None, from).unwrap(), catalog.resolve(None, to).unwrap());
+        let columns: Vec<usize> = (0..from.def().columns.len()).collect();
+        let spec = ScanSpec::new(&from, columns.clone(), Vec::new()).unwrap();
+        let mut scan = store.snapshot().unwrap().scan(&spec, ScanRoute::of(KeySet::all()), context()).unwrap();
+        let read = rows_of(&mut *scan, &from, &columns);
+        // One half is written as it is, the other on the condition that it is not there; then each row as it was read.
+        for compared in [None, Some(false), Some(true)] {
+            let mut transaction = store.begin().unwrap();
+            for (at, row) in read.iter().enumerate() {
+                let old = match compared {
+                    None if at % 2 == 0 => OldRow::Unknown,
+                    Some(false) if at % 2 == 1 => OldRow::Absent,
+                    Some(true) => OldRow::Present(row),
+                    _ => continue,
+                };
+                transaction.apply(&to, RowChange::Put { new: row, old, written_ms: None }, None).unwrap();
+            }
+            if let Err(error) = transaction.commit(Durability::Synced) {
+                panic!("{copy} {compared:?}: {error}");
+            }
+        }
+        (tables, rows) = (tables + 1, rows + read.len());
+    }
+    println!("{rows} rows of {tables} tables are copied");
 }
