@@ -22,7 +22,8 @@
 //! the cells, but for those of a row with a ROW_TIMESTAMP.
 //!
 //! # What is refused by name
-//! Writes to tables with indexes, to read-only views and to tables of Phoenix itself; some columns of a row whose columns share a cell; claims of unique
+//! Writes to tables with indexes that the servers are not asked to keep
+//! ([`saltwing_phoenix::index_attributes`]), to read-only views and to tables of Phoenix itself; some columns of a row whose columns share a cell; claims of unique
 //! values; changes of the catalog, values of sequences, temporary tables, users; views whose conditions are more than equalities, views that have
 //! dropped a column, views of tenants, and entries of indexes.
 //!

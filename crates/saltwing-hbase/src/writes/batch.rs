@@ -80,7 +80,7 @@ impl ClusterBatch {
         let mut outcomes = RowOutcomes::default();
         for (id, rows) in of_tables {
             let Some(table) = self.tables.get(&id) else { return Err(TableError::NoSuchTable(id.0)) };
-            match self.open.check(table) {
+            match self.open.check_newest(table) {
                 Ok(()) => send(&self.cluster, table, rows, &mut outcomes)?,
                 Err(changed) => outcomes.refused(rows.len(), changed),
             }
@@ -120,9 +120,9 @@ impl WriteBatch for ClusterBatch {
                 }
                 RowWrite::upsert(table, &phoenix, all, Demand::Nothing)?
             }
-            RowChange::Delete { key, old } => RowWrite::delete(&phoenix.codec, key, Demand::of(old))?,
+            RowChange::Delete { key, old } => RowWrite::delete(&phoenix, key, Demand::of(old))?,
         };
-        self.bytes += write.mutation.cells_bytes();
+        self.bytes += write.bytes();
         keys.into_iter().for_each(|keys| keys.push(write.key.clone()));
         self.tables.insert(table.def().id, table.clone());
         self.writes.push((table.def().id, write));

@@ -2,7 +2,7 @@
 
 use hbase_client::{Delete, Mutation, Put};
 use saltwing_access::{OldRow, Table, TableError};
-use saltwing_phoenix::{PhoenixError, RowCells, RowCodec};
+use saltwing_phoenix::{PhoenixError, RowCells};
 use saltwing_types::Value;
 
 use crate::HbaseError;
@@ -37,7 +37,8 @@ pub(super) struct RowWrite {
     pub(super) key: Vec<u8>,
     pub(super) demand: Demand,
     written: Written,
-    pub(super) mutation: Mutation,
+    /// One, or several that are made in one step.
+    pub(super) mutations: Vec<Mutation>,
 }
 
 impl RowWrite {
@@ -62,21 +63,28 @@ impl RowWrite {
         let written = phoenix.codec.upsert(&key, &cells).map_err(|error| refused(table, error))?;
         let whole: Vec<Value> = values.iter().map(|value| value.clone().unwrap_or(Value::Null)).collect();
         let time = table.row_time_ms(&whole)?.and_then(|ms| u64::try_from(ms).ok());
-        let mutation = put(&written, time).map_err(HbaseError::from)?;
-        Ok(Self { key: written.key, demand, written: Some(values), mutation })
+        let mutations = mutations(phoenix, &written, time).map_err(HbaseError::from)?;
+        Ok(Self { key: written.key, demand, written: Some(values), mutations })
     }
 
     /// Deletes the row with a physical key.
     ///
     /// # Errors
     /// A key of a length that no row has.
-    pub(super) fn delete(codec: &RowCodec, key: &[u8], demand: Demand) -> Result<Self, TableError> {
-        let families = codec.family_names();
+    pub(super) fn delete(phoenix: &PhoenixTable, key: &[u8], demand: Demand) -> Result<Self, TableError> {
+        let families = phoenix.codec.family_names();
         let delete = Delete::new(key.to_vec()).and_then(|delete| {
             families.into_iter().try_fold(delete, |delete, family| delete.family(family.as_bytes(), None))
         });
-        let mutation = delete.map_err(HbaseError::from)?.into();
-        Ok(Self { key: key.to_vec(), demand, written: None, mutation })
+        let delete = delete.map_err(HbaseError::from)?;
+        let attributes = phoenix.attributes.iter();
+        let delete = attributes.fold(delete, |delete, of| delete.attribute(of.name, of.value.clone()));
+        Ok(Self { key: key.to_vec(), demand, written: None, mutations: vec![delete.into()] })
+    }
+
+    /// Bytes of its cells.
+    pub(super) fn bytes(&self) -> usize {
+        self.mutations.iter().map(Mutation::cells_bytes).sum()
     }
 
     /// This change and a later one of the same row as one: it demands what this one demands.
@@ -106,8 +114,13 @@ fn hold_to_view(table: &Table, phoenix: &PhoenixTable, values: &mut [Option<Valu
     Ok(())
 }
 
-/// All cells of an UPSERT in one step, with the server's time or that of the row.
-fn put(cells: &RowCells<'_>, time: Option<u64>) -> Result<Mutation, hbase_client::Error> {
+/// The cells of an UPSERT, with the server's time or that of the row. The columns that become NULL are markers beside the others; but if servers keep
+/// indexes they take all cells of a put for values, and the markers are a deletion of its own.
+fn mutations(
+    phoenix: &PhoenixTable,
+    cells: &RowCells<'_>,
+    time: Option<u64>,
+) -> Result<Vec<Mutation>, hbase_client::Error> {
     let mut put = Put::new(cells.key.clone())?;
     for cell in &cells.puts {
         let (family, qualifier) = (cell.family.as_bytes(), cell.qualifier);
@@ -116,10 +129,21 @@ fn put(cells: &RowCells<'_>, time: Option<u64>) -> Result<Mutation, hbase_client
             Some(time) => put.column_at(family, qualifier, time, &cell.value)?,
         };
     }
-    for cell in &cells.deletes {
-        put = put.delete_column(cell.family.as_bytes(), cell.qualifier)?;
+    if phoenix.attributes.is_empty() {
+        for cell in &cells.deletes {
+            put = put.delete_column(cell.family.as_bytes(), cell.qualifier)?;
+        }
+        return Ok(vec![put.into()]);
     }
-    Ok(put.into())
+    let put = phoenix.attributes.iter().fold(put, |put, of| put.attribute(of.name, of.value.clone()));
+    if cells.deletes.is_empty() {
+        return Ok(vec![put.into()]);
+    }
+    let delete = cells.deletes.iter().try_fold(Delete::new(cells.key.clone())?, |delete, cell| {
+        delete.column(cell.family.as_bytes(), cell.qualifier, time)
+    })?;
+    let delete = phoenix.attributes.iter().fold(delete, |delete, of| delete.attribute(of.name, of.value.clone()));
+    Ok(vec![put.into(), delete.into()])
 }
 
 fn refused(table: &Table, error: PhoenixError) -> TableError {

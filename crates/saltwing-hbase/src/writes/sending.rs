@@ -21,6 +21,9 @@ const CALLS_AT_ONCE: usize = 16;
 /// Rows that are read at a time to be compared.
 const ROWS_READ_AT_ONCE: usize = 500;
 
+/// A row that is sent alone: its key, what must hold of it, and what is made in one step.
+type Alone = (Vec<u8>, Option<Condition>, Vec<Mutation>);
+
 /// What became of a row.
 enum Written {
     Done,
@@ -80,12 +83,13 @@ struct Sender {
 
 impl Sender {
     async fn send(self, rows: Vec<RowWrite>, context: &CallContext) -> Vec<Written> {
-        let (mut plain, mut absent, mut equal) = (Vec::new(), Vec::new(), Vec::new());
-        for RowWrite { key, demand, mutation, .. } in rows {
+        let (mut plain, mut alone, mut equal) = (Vec::new(), Vec::new(), Vec::new());
+        for RowWrite { key, demand, mut mutations, .. } in rows {
             match demand {
-                Demand::Nothing => plain.push(Action::Mutate(mutation)),
-                Demand::Absent => absent.push((key, self.is_absent(), mutation)),
-                Demand::Equal(old) => equal.push((key, old, mutation)),
+                Demand::Nothing if mutations.len() == 1 => plain.extend(mutations.pop().map(Action::Mutate)),
+                Demand::Nothing => alone.push((key, None, mutations)),
+                Demand::Absent => alone.push((key, Some(self.is_absent()), mutations)),
+                Demand::Equal(old) => equal.push((key, old, mutations)),
             }
         }
         let mut written: Vec<Written> = Vec::new();
@@ -94,49 +98,48 @@ impl Sender {
                 self.table.multi(context, plain).await.into_iter().map(|outcome| of_outcome(outcome.map(|_| ()))),
             );
         }
-        let mut conditional = absent;
         for rows in equal.chunks(ROWS_READ_AT_ONCE) {
-            self.compare(rows, context, &mut conditional, &mut written).await;
+            self.compare(rows, context, &mut alone, &mut written).await;
         }
-        self.send_conditional(conditional, context, &mut written).await;
+        self.send_alone(alone, context, &mut written).await;
         written
     }
 
     /// Reads rows, and adds those that are as they must be, on the condition that their cells stay so.
     async fn compare(
         &self,
-        rows: &[(Vec<u8>, Vec<Value>, Mutation)],
+        rows: &[(Vec<u8>, Vec<Value>, Vec<Mutation>)],
         context: &CallContext,
-        conditional: &mut Vec<(Vec<u8>, Condition, Mutation)>,
+        alone: &mut Vec<Alone>,
         written: &mut Vec<Written>,
     ) {
         let gets = rows.iter().map(|(key, ..)| Get::new(key.clone())).collect();
-        for ((key, old, mutation), row) in rows.iter().zip(self.table.get_many(context, gets).await) {
+        for ((key, old, mutations), row) in rows.iter().zip(self.table.get_many(context, gets).await) {
             let read = row.map_err(HbaseError::from).and_then(|row| Ok((self.reader.read(&row)?, row)));
             match read {
                 Err(error) => written.push(Written::Refused(error)),
                 Ok((Some(read), row)) if read.values == *old => {
-                    conditional.push((key.clone(), self.is_equal(&row), mutation.clone()));
+                    alone.push((key.clone(), Some(self.is_equal(&row)), mutations.clone()));
                 }
                 Ok(_) => written.push(Written::Conflict(key.clone())),
             }
         }
     }
 
-    async fn send_conditional(
-        &self,
-        rows: Vec<(Vec<u8>, Condition, Mutation)>,
-        context: &CallContext,
-        written: &mut Vec<Written>,
-    ) {
+    /// Sends each row in a call of its own, several at a time.
+    async fn send_alone(&self, rows: Vec<Alone>, context: &CallContext, written: &mut Vec<Written>) {
         let (mut left, mut calls) = (rows.into_iter(), JoinSet::new());
         loop {
             while calls.len() < CALLS_AT_ONCE
-                && let Some((key, condition, mutation)) = left.next()
+                && let Some((key, condition, mutations)) = left.next()
             {
                 let (table, context) = (self.table.clone(), context.clone());
                 calls.spawn(async move {
-                    match table.check_and_mutate(&context, condition, vec![mutation]).await {
+                    let outcome = match condition {
+                        None => table.mutate_row(&context, mutations).await.map(|()| true),
+                        Some(condition) => table.check_and_mutate(&context, condition, mutations).await,
+                    };
+                    match outcome {
                         Outcome::Done(false) => Written::Conflict(key),
                         outcome => of_outcome(outcome.map(|_| ())),
                     }

@@ -124,3 +124,49 @@ fn rows_are_copied() {
     }
     println!("{rows} rows of {tables} tables are copied");
 }
+
+/// `HBASE_INDEXED` has names of tables `(k VARCHAR PRIMARY KEY, a VARCHAR, b INTEGER, c DECIMAL)` with indexes: rows are written, written again and
+/// deleted. Phoenix reads them by the indexes then: of the keys `k0` to `k29` those that are no multiples of 5, with the number of the key and 100 in `b`,
+/// and in those that are multiples of 3 no value in `a`.
+#[test]
+#[ignore = "needs a cluster"]
+fn indexes_are_kept() {
+    let (store, catalog) = open(&std::env::var("HBASE_ADDRESS").unwrap(), Options::default()).unwrap();
+    let catalog = catalog.snapshot().unwrap();
+    for name in std::env::var("HBASE_INDEXED").unwrap().split_whitespace() {
+        let table = catalog.resolve(None, name).unwrap();
+        let row = |n: i64, b: i64, a: Option<&str>| {
+            let a = a.map_or(Value::Null, Value::text);
+            vec![Value::text(format!("k{n}")), a, Value::Int(b), Value::Decimal("1.5".parse().unwrap())]
+        };
+        let mut batch = store.batch();
+        for n in 0..30 {
+            batch.put(&table, row(n, n, Some("first"))).unwrap();
+        }
+        batch.commit(Durability::Synced).unwrap();
+        let mut changes = store.begin().unwrap();
+        for n in 0..30 {
+            let (old, a) = (row(n, n, Some("first")), (n % 3 != 0).then_some("second"));
+            // Some of them are compared, some set columns alone.
+            match n % 4 {
+                0 => {
+                    let values =
+                        [Value::text(format!("k{n}")), a.map_or(Value::Null, Value::text), Value::Int(n + 100)];
+                    changes.apply(&table, RowChange::Set { columns: &[0, 1, 2], values: &values }, None).unwrap();
+                }
+                1 => changes.apply(&table, RowChange::put(&row(n, n + 100, a)), None).unwrap(),
+                _ => {
+                    let (new, old) = (&row(n, n + 100, a), OldRow::Present(&old));
+                    changes.apply(&table, RowChange::Put { new, old, written_ms: None }, None).unwrap();
+                }
+            }
+        }
+        changes.commit(Durability::Synced).unwrap();
+        let mut deletions = store.batch();
+        for n in (0..30).step_by(5) {
+            let key = table.row_key(&row(n, 0, None)).unwrap();
+            deletions.delete(&table, key).unwrap();
+        }
+        deletions.commit(Durability::Synced).unwrap();
+    }
+}
