@@ -134,8 +134,6 @@ impl WriteBatch for ClusterBatch {
         self.has_claims = true;
     }
 
-    fn free_space(&mut self) {}
-
     fn rows(&self) -> usize {
         self.writes.len()
     }

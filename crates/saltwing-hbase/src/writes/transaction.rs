@@ -39,8 +39,6 @@ impl WriteBatch for ClusterTransaction {
         self.batch.claim(table, key);
     }
 
-    fn free_space(&mut self) {}
-
     fn rows(&self) -> usize {
         self.batch.rows()
     }
