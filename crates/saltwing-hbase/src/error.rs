@@ -50,6 +50,30 @@ pub enum HbaseError {
     /// A table that Phoenix's catalog does not tell, or not in a form that is understood.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
+    /// A value that the cells of its column cannot hold.
+    #[error("{table}: {error}")]
+    Value {
+        /// The table.
+        table: String,
+        /// The reason; part of the text, so not a source.
+        error: PhoenixError,
+    },
+    /// A row that is written by a view and would not be one of its rows.
+    #[error("{view}.{column} has one value in all rows of the view, and the row has another one")]
+    NotOfView {
+        /// The view.
+        view: String,
+        /// The column.
+        column: String,
+    },
+    /// A table that is read and not written.
+    #[error("{table} is not written from here: {reason}; write it with Phoenix")]
+    NotWritten {
+        /// The table.
+        table: String,
+        /// The reason.
+        reason: String,
+    },
     /// Something that this store does not do; the text says what to use instead.
     #[error("{0}")]
     NotSupported(&'static str),
@@ -75,9 +99,11 @@ impl HbaseError {
                 ErrorCode::NotSupported => StorageCause::NotSupported,
                 _ => StorageCause::Corrupt,
             },
-            Self::Definition(DefinitionError::NotUnderstood { .. }) | Self::NotSupported(_) => {
-                StorageCause::NotSupported
-            }
+            Self::Definition(DefinitionError::NotUnderstood { .. })
+            | Self::Value { .. }
+            | Self::NotOfView { .. }
+            | Self::NotWritten { .. }
+            | Self::NotSupported(_) => StorageCause::NotSupported,
             Self::Definition(_) => StorageCause::Corrupt,
         }
     }

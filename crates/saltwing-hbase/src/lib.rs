@@ -16,9 +16,16 @@
 //! * A definition that another client changes is noticed within a second
 //!   ([`Options::definitions_checked_every`]), by statements that begin after it.
 //!
+//! # What statements write
+//! Each row by itself, as cells that Phoenix reads as its own: a commit counts the rows that are written, those that are not, and those of which nobody
+//! knows. A row that the statement has read is written if its cells are still those that were read. UPSERT of some columns reads nothing. Servers stamp
+//! the cells, but for those of a row with a ROW_TIMESTAMP.
+//!
 //! # What is refused by name
-//! Writes, changes of the catalog, values of sequences, temporary tables, users; views whose conditions are more than equalities, views of tenants,
-//! and entries of indexes.
+//! Writes to tables with indexes that the servers are not asked to keep
+//! ([`saltwing_phoenix::index_attributes`]), to read-only views and to tables of Phoenix itself; some columns of a row whose columns share a cell; claims of unique
+//! values; changes of the catalog, values of sequences, temporary tables, users; views whose conditions are more than equalities, views that have
+//! dropped a column, views of tenants, and entries of indexes.
 //!
 //! | module | has |
 //! |---|---|

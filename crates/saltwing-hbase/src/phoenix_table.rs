@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hbase_client::TableName;
 use saltwing_access::{Table, TableError};
-use saltwing_phoenix::RowCodec;
+use saltwing_phoenix::{Attribute, RowCodec};
 use saltwing_types::Value;
 
 use crate::HbaseError;
@@ -30,6 +30,10 @@ pub(crate) struct PhoenixTable {
     pub(crate) constants: Vec<(usize, Value)>,
     /// Whether rows may lack the cell that Phoenix gives each row: another program has written the HBase table.
     pub(crate) is_mapped: bool,
+    /// Why its rows are not written from here; `None` if they are.
+    pub(crate) not_written: Option<String>,
+    /// What goes along with each change, so that the servers keep the table's indexes.
+    pub(crate) attributes: Vec<Attribute>,
 }
 
 impl PhoenixTable {

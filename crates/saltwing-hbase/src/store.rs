@@ -14,7 +14,7 @@ use crate::HbaseError;
 use crate::cluster::Cluster;
 use crate::open_tables::OpenTables;
 use crate::snapshot::ClusterSnapshot;
-use crate::writes::{NoWrites, refused};
+use crate::writes::{ClusterBatch, ClusterTransaction};
 
 /// The store's name, for messages.
 const NAME: &str = "hbase";
@@ -32,12 +32,16 @@ impl PhoenixStore {
             name: NAME,
             atomic: AtomicScope::Row,
             snapshots: SnapshotScope::Region,
-            sets_columns: false,
+            sets_columns: true,
             persistent: true,
             // Servers hand the journal to several machines, and wait for no disk.
             durability: DurabilityScope::Process,
         };
         Self { cluster, tables, capabilities }
+    }
+
+    fn changes(&self) -> ClusterBatch {
+        ClusterBatch::new(self.cluster.clone(), self.tables.clone())
     }
 
     fn reads(&self) -> ClusterSnapshot {
@@ -88,11 +92,11 @@ impl TableStore for PhoenixStore {
     }
 
     fn batch(&self) -> Box<dyn WriteBatch> {
-        Box::new(NoWrites)
+        Box::new(self.changes())
     }
 
     fn begin(&self) -> Result<Box<dyn Transaction>, TableError> {
-        Err(refused())
+        Ok(Box::new(ClusterTransaction::new(self.changes(), Arc::new(self.reads()))))
     }
 
     fn allocate_row_ids(&self, _: &Arc<Table>, _: usize) -> Result<Range<i64>, TableError> {

@@ -15,7 +15,7 @@ use super::known_tables::{KnownTables, Readable};
 use super::listing::Listing;
 use crate::HbaseError;
 use crate::cluster::{Cluster, Place};
-use crate::open_tables::OpenTables;
+use crate::open_tables::{OpenTables, Refresh};
 
 /// The definitions of Phoenix's catalog, as they are read from it.
 pub(super) struct Definitions {
@@ -44,19 +44,20 @@ impl Definitions {
     /// # Errors
     /// [`CatalogError::UnreadableDefinition`]; errors of calls.
     pub(super) fn table(&self, name: &TableName) -> Result<Option<Arc<Table>>, CatalogError> {
-        if let Some(known) = self.known.checked_within(name, self.cluster.options.definitions_checked_every) {
-            return readable(name, known).map(Some);
+        match self.known.checked_within(name, self.cluster.options.definitions_checked_every) {
+            Some(known) => readable(name, known).map(Some),
+            None => self.newest(name)?.map(|table| readable(name, table)).transpose(),
         }
+    }
+
+    /// What the server says of a table now.
+    fn newest(&self, name: &TableName) -> Result<Option<Readable>, TableError> {
         let (catalog, known, of_call) = (self.catalog.clone(), self.known.time_of(name), name.clone());
         let row = [b"\0", name.schema.as_deref().unwrap_or_default().as_bytes(), b"\0", name.name.as_bytes()].concat();
         let reply = self.cluster.call(Place::Row(&self.catalog, &row), |context| async move {
             Ok(get_table(&catalog, &of_call, known, &context).await)
         })?;
-        match self.note(name, reply) {
-            Ok(None) => Ok(None),
-            Ok(Some(table)) => readable(name, table).map(Some),
-            Err(error) => Err(TableError::from(error).into()),
-        }
+        Ok(self.note(name, reply)?)
     }
 
     /// The tables of these names, those that can be read. The others are logged.
@@ -138,6 +139,12 @@ impl Definitions {
             Err(HbaseError::Definition(error)) => Ok(Some(self.known.note_unreadable(name, &error.to_string()))),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Refresh for Definitions {
+    fn refresh(&self, table: &Table) -> Result<(), TableError> {
+        self.newest(&table.def().name).map(drop)
     }
 }
 

@@ -12,7 +12,7 @@ use super::definitions::Definitions;
 use super::reader::Reader;
 use crate::HbaseError;
 use crate::cluster::Cluster;
-use crate::open_tables::OpenTables;
+use crate::open_tables::{OpenTables, Refresh};
 
 const NO_CHANGES: &str =
     "this release does not change Phoenix's catalog: create, alter and drop tables, views and sequences with Phoenix";
@@ -36,7 +36,10 @@ pub(crate) struct PhoenixCatalog {
 impl PhoenixCatalog {
     /// The catalog whose rows are in an HBase table. It opens the tables that it reads.
     pub(crate) fn new(cluster: Arc<Cluster>, catalog: CatalogTable, open: Arc<OpenTables>) -> Self {
-        Self { definitions: Arc::new(Definitions::new(cluster, catalog, open)), last: Mutex::default() }
+        let definitions = Arc::new(Definitions::new(cluster, catalog, open.clone()));
+        let catalog: Arc<dyn Refresh> = definitions.clone();
+        open.belong_to(Arc::downgrade(&catalog));
+        Self { definitions, last: Mutex::default() }
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hbase_client::TableName as PhysicalName;
 use saltwing_access::Table;
-use saltwing_phoenix::{ColumnDefinition, RowCodec, TableDefinition, TableKind, ViewDefinition, ViewKind};
+use saltwing_phoenix::{
+    Attribute, ColumnDefinition, RowCodec, TableDefinition, TableKind, ViewDefinition, ViewKind, index_attributes,
+};
 use saltwing_types::table::{ROW_TIMESTAMP, TableHistory, TableOption};
 use saltwing_types::{ColumnDef, ObjectId, TableDef, TableId, TableName, Value};
 
@@ -13,6 +15,9 @@ use crate::phoenix_table::{ColumnPlace, PhoenixTable};
 
 /// The family of columns that name none, unless the table has another one.
 const DEFAULT_FAMILY: &str = "0";
+
+/// Names an update of indexes; no server looks at more than its length, because the definitions of the indexes come along.
+const UPDATE_ID: [u8; 16] = *b"saltwing-indexes";
 
 /// The numbers of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,15 +47,18 @@ pub(super) fn table_of(definition: &TableDefinition, numbers: Numbers) -> Result
     let constants = view.map_or_else(|| Ok(Vec::new()), |view| constants(view, &definition.columns))?;
     let physical: PhysicalName =
         definition.physical_name.parse().map_err(|error: hbase_client::Error| error.to_string())?;
+    let attributes = attributes(definition);
     let data = PhoenixTable {
         physical,
         places: places(&definition.columns),
         constants,
+        not_written: attributes.as_ref().err().cloned(),
+        attributes: attributes.unwrap_or_default(),
         is_mapped: view.is_some_and(|view| view.kind == ViewKind::Mapped),
         codec,
     };
     let table = Table::new(def).map_err(|error| error.to_string())?;
-    Ok(table.with_store_data(Arc::new(data)))
+    Ok(table.compared().with_store_data(Arc::new(data)))
 }
 
 fn table_def(definition: &TableDefinition, codec: &RowCodec, numbers: Numbers) -> Result<TableDef, String> {
@@ -113,6 +121,24 @@ fn places(columns: &[ColumnDefinition]) -> Vec<ColumnPlace> {
         false => ColumnPlace::Value(values.next().unwrap_or_default()),
     };
     columns.iter().map(place).collect()
+}
+
+/// What goes along with changes of a table's rows, for its indexes.
+///
+/// # Errors
+/// Why its rows are not written from here.
+fn attributes(definition: &TableDefinition) -> Result<Vec<Attribute>, String> {
+    match &definition.kind {
+        TableKind::System => return Err("it is a table of Phoenix itself".to_owned()),
+        TableKind::View(ViewDefinition { kind: ViewKind::Mapped, .. }) => {
+            return Err("it is a view over a table that Phoenix did not make".to_owned());
+        }
+        TableKind::View(ViewDefinition { kind: ViewKind::ReadOnly, .. }) => {
+            return Err("it is a read-only view".to_owned());
+        }
+        TableKind::View(_) | TableKind::Table | TableKind::Index(_) => {}
+    }
+    index_attributes(definition, UPDATE_ID).map_err(|error| error.to_string())
 }
 
 /// The values that all rows of a view have.

@@ -35,15 +35,35 @@ impl RegionsAhead {
         }))
     }
 
-    /// The bounds, ascending.
+    /// The bounds, ascending and without a key in two of them.
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<Vec<KeyRange>, HbaseError>> {
-        let bounds = |region: &Region| {
-            let end = Some(region.end().to_vec()).filter(|end| !end.is_empty());
-            KeyRange::new(region.start().to_vec(), end)
-        };
         Pin::new(&mut self.0).poll(task).map(|ended| {
             let regions = ended.map_err(|error| HbaseError::from(CallError::Task { reason: error.to_string() }))??;
-            Ok(regions.iter().filter_map(bounds).collect())
+            Ok(bounds(regions.iter().map(|region| region.end().to_vec())))
         })
+    }
+}
+
+/// The ranges between these ends, of which an empty one is that of the table. Where a region begins says nothing: it may have been merged with one
+/// before it since that was found.
+fn bounds(ends: impl Iterator<Item = Vec<u8>>) -> Vec<KeyRange> {
+    let mut start = Vec::new();
+    let range = |end: Vec<u8>| {
+        let before = std::mem::replace(&mut start, end.clone());
+        KeyRange::new(before, Some(end).filter(|end| !end.is_empty()))
+    };
+    ends.filter_map(range).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_have_each_key_once() {
+        let range = |start: &str, end: Option<&str>| KeyRange::new(start.into(), end.map(Into::into)).unwrap();
+        let ends = ["b", "d", ""].map(|end| end.as_bytes().to_vec());
+        assert_eq!(bounds(ends.into_iter()), [range("", Some("b")), range("b", Some("d")), range("d", None)]);
+        assert_eq!(bounds([Vec::new()].into_iter()), [KeyRange::all()]);
     }
 }

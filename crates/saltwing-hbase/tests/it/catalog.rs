@@ -17,9 +17,12 @@ fn names(catalog: &dyn CatalogReader) -> Vec<String> {
 
 /// A golden definition under another name of the same length.
 fn renamed(of: &str, name: &str) -> Vec<u8> {
-    let message = &definitions()[of];
-    let at = message.windows(of.len()).position(|part| part == of.as_bytes()).unwrap();
-    [&message[..at], name.as_bytes(), &message[at + name.len()..]].concat()
+    // Also in the name of its HBase table.
+    let mut message = definitions()[of].clone();
+    while let Some(at) = message.windows(of.len()).position(|part| part == of.as_bytes()) {
+        message[at..at + of.len()].copy_from_slice(name.as_bytes());
+    }
+    message
 }
 
 #[test]
@@ -210,10 +213,6 @@ fn changes_of_the_catalog_are_refused_by_name() {
     assert!(catalog.finish_drops().is_ok() && catalog.return_sequence_values().is_ok());
     world.define(&definitions()["CA1"], &[]);
     let table = world.table(None, "CA1");
-    let row = [Value::text("k"), Value::Null, Value::Null, Value::Null];
-    let error = store.batch().put(&table, row).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::NotSupported);
-    assert!(store.begin().err().unwrap().to_string().contains("write them with Phoenix"), "{error}");
     assert!(store.allocate_row_ids(&table, 1).is_err());
 }
 
@@ -232,4 +231,30 @@ fn what_is_no_cluster_of_phoenix_is_told() {
     let error = open("127.0.0.1:1?registry=servers", options).err().unwrap();
     assert_eq!(error.code(), ErrorCode::Unavailable, "{error}");
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
+}
+
+/// A write looks at the definition again: an index that was made a moment ago must be kept by it.
+#[test]
+fn a_write_by_an_earlier_definition_is_refused() {
+    let mut options = Options::default();
+    options.definitions_checked_every = Duration::from_secs(3600);
+    let world = World::with_options(options);
+    let first = definitions()["CA1"].clone();
+    world.define(&first, &[]);
+    let table = world.table(None, "CA1");
+    let put = |table: &Arc<saltwing_access::Table>, row: &[Value]| {
+        let mut batch = world.store.batch();
+        batch.put(table, row).unwrap();
+        batch.commit(saltwing_access::Durability::Synced)
+    };
+    let row = |width: usize| [vec![Value::text("k"), Value::Int(1)], vec![Value::Null; width - 2]].concat();
+    put(&table, &[Value::text("k"), Value::text("a"), Value::Null, Value::Null]).unwrap();
+    world.phoenix.answer("CA1", 2, &renamed("CA9", "CA1"));
+    let error = put(&table, &[Value::text("k"), Value::text("b"), Value::Null, Value::Null]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Conflict, "{error}");
+    let altered = world.table(None, "CA1");
+    assert_eq!(altered.version(), table.version() + 1);
+    put(&altered, &row(2)).unwrap();
+    world.phoenix.forget("CA1");
+    assert!(put(&altered, &row(2)).unwrap_err().to_string().contains("the definition of CA1 was changed"));
 }

@@ -10,3 +10,4 @@ mod phoenix_server;
 mod scans;
 mod stops;
 mod world;
+mod writes;

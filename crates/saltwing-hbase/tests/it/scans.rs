@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use fake_hbase::{Kind, Schedule};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use saltwing_access::keys::RangeList;
@@ -262,4 +263,74 @@ fn many_keys_are_few_calls() {
     assert_eq!(rows_of(&mut *scan, table, &[0]).len(), 100);
     let calls = world.cluster.take_calls().into_iter().filter(|call| !call.is_meta()).count();
     assert!(calls <= 9, "{calls} calls for 3 regions");
+}
+
+/// Rows that are there all the time are read once each, whatever happens to regions and servers meanwhile.
+#[test]
+fn no_row_is_lost_while_regions_change() {
+    const SCANS: usize = 20;
+    let world = World::new();
+    let scanned = scanned(&world, "X2", &[b"\x01", b"\x02", b"\x03"], text_and_number, 4);
+    let table = &scanned.table;
+    let column = table.row_key_index();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let kinds = [Kind::Split, Kind::Merge, Kind::Move, Kind::Lease];
+    std::thread::scope(|scope| {
+        let changes = scope.spawn(|| {
+            let _entered = world.enter();
+            let mut schedule = Schedule::new(11, &scanned.physical, &kinds);
+            let mut steps = 0;
+            while !is_over.load(Relaxed) {
+                schedule.step(&world.cluster);
+                steps += 1;
+                std::thread::sleep(std::time::Duration::from_millis(8));
+            }
+            schedule.settle(&world.cluster).unwrap();
+            steps
+        });
+        for scan in 0..SCANS {
+            let route = ScanRoute {
+                order: if scan % 2 == 0 { ScanOrder::Merged } else { ScanOrder::ByBucket },
+                direction: if scan % 3 == 0 { Direction::Reverse } else { Direction::Forward },
+                ..ScanRoute::of(KeySet::all())
+            };
+            let spec = ScanSpec::new(table, vec![column], Vec::new()).unwrap();
+            let read = world.store.snapshot().unwrap().scan(&spec, route, context());
+            let read = read.and_then(|mut scan| {
+                let mut keys = Vec::new();
+                while let Some((arrays, rows)) = scan.next_columns()? {
+                    keys.extend(
+                        (0..rows)
+                            .map(|row| saltwing_expr::value_at(&arrays[0], row, table.column_type(column)).unwrap()),
+                    );
+                }
+                Ok(keys)
+            });
+            let Ok(mut keys) = read else {
+                is_over.store(true, Relaxed);
+                panic!("{:?}", read.err());
+            };
+            if scan % 2 == 0 && scan % 3 == 0 {
+                keys.reverse();
+            }
+            let logical = |key: &Value| match key {
+                Value::Bytes(key) => scanned.logical(key).to_vec(),
+                other => panic!("{other:?}"),
+            };
+            if scan % 2 == 0 && !keys.is_sorted_by_key(logical) {
+                is_over.store(true, Relaxed);
+                panic!("merged rows are in key order");
+            }
+            keys.sort_by_key(|key| format!("{key:?}"));
+            let mut expected: Vec<Value> = scanned.rows.keys().cloned().map(Value::Bytes).collect();
+            expected.sort_by_key(|key| format!("{key:?}"));
+            if keys != expected {
+                is_over.store(true, Relaxed);
+                panic!("{} rows instead of {}", keys.len(), expected.len());
+            }
+        }
+        is_over.store(true, Relaxed);
+        let steps = changes.join().unwrap();
+        assert!(steps > 5, "{steps} changes");
+    });
 }

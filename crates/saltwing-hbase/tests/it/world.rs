@@ -69,6 +69,11 @@ impl World {
         }
     }
 
+    /// Enters the runtime of the cluster: servers that are started need it.
+    pub fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
+        self.runtime.enter()
+    }
+
     /// A table as statements find it.
     pub fn table(&self, schema: Option<&str>, name: &str) -> Arc<Table> {
         self.catalog.snapshot().unwrap().resolve(schema, name).unwrap_or_else(|error| panic!("{name}: {error}"))

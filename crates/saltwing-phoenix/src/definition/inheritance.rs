@@ -2,7 +2,7 @@
 
 use super::column::ColumnDefinition;
 use super::error::DefinitionError;
-use super::table::{TableDefinition, TableKind, ViewKind};
+use super::table::{IndexEntry, TableDefinition, TableKind, ViewKind};
 use super::view_condition::constants;
 
 impl TableDefinition {
@@ -14,7 +14,7 @@ impl TableDefinition {
         }
     }
 
-    /// The view with the columns of what it is over, before its own, and with the constants of its condition. `parent` has all columns that it
+    /// The view with the columns of what it is over, before its own, with its indexes, and with the constants of its condition. `parent` has all columns that it
     /// inherits itself. Classes of Phoenix that work without a cluster give such definitions at once: these stay as they are.
     ///
     /// # Errors
@@ -29,6 +29,10 @@ impl TableDefinition {
             .into_iter()
             .filter(|own| !parent.columns.iter().any(|column| own.name == column.name && own.family == column.family));
         self.columns.extend(added);
+        let has_index = |indexes: &[IndexEntry], name: &str| indexes.iter().any(|index| index.name == name);
+        let indexes = parent.indexes.iter().filter(|index| !has_index(&self.indexes, &index.name));
+        let inherited: Vec<_> = indexes.cloned().collect();
+        self.indexes.extend(inherited);
         self.with_constants()
     }
 
