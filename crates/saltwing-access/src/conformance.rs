@@ -24,8 +24,8 @@ use crate::{
     ScanRoute, ShortRange, SnapshotScope, SplitTarget, Table, TableError, TableStore,
 };
 
-use fixture::empty;
 pub use fixture::{ManualClock, Open, context, everything, read, row, scan, table_def};
+use fixture::{empty, key_of, put_all};
 
 /// Checks a store by its [`Capabilities`](crate::Capabilities).
 pub fn check(open: Open<'_>) {
@@ -71,12 +71,6 @@ fn step() -> impl Strategy<Value = Step> {
     let read = (any::<bool>(), columns, proptest::option::of(0u64..6))
         .prop_map(|(reverse, columns, limit)| Step::Read { reverse, columns, limit });
     prop_oneof![5 => put, 2 => delete, 2 => read]
-}
-
-fn put_all(store: &dyn TableStore, table: &Arc<Table>, keys: impl Iterator<Item = i64>) {
-    let mut batch = store.batch();
-    keys.for_each(|k| batch.put(table, row(k, None, Some(k % 7), None, None)).unwrap());
-    batch.commit(Durability::Buffered).unwrap();
 }
 
 fn rows_are_those_of_a_map(open: Open<'_>) {
@@ -239,10 +233,6 @@ fn a_snapshot_stays_as_it_was(open: Open<'_>) {
     assert_eq!(seen, 100);
     assert!(before.contains(&table, &key_of(&table, 5)).unwrap());
     assert_eq!(read(&*store, &table, &[0], everything(), &context()).len(), 0);
-}
-
-fn key_of(table: &Table, k: i64) -> Vec<u8> {
-    table.codec().encode(&[Value::Int(k), Value::Null]).unwrap().to_vec()
 }
 
 fn the_first_committer_wins(open: Open<'_>) {

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use saltwing_types::Value;
 
-use super::fixture::{Open, context, empty, everything, read, row, table_def};
-use super::{key_of, put_all};
+use super::fixture::{Open, context, empty, everything, key_of, put_all, read, row, table_def};
 use crate::{Durability, OldRow, Projection, RowChange, Table, TableError, TableStore};
 
 fn row_of(store: &dyn TableStore, table: &Arc<Table>, k: i64) -> Option<Vec<Value>> {

@@ -9,7 +9,9 @@ use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
-use crate::{Budget, Clock, KeySet, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableStore};
+use crate::{
+    Budget, Clock, Durability, KeySet, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableStore,
+};
 
 /// Opens an empty store on a clock.
 pub type Open<'a> = &'a dyn Fn(Arc<ManualClock>) -> Arc<dyn TableStore>;
@@ -129,4 +131,16 @@ pub(super) fn empty(open: Open<'_>, def: TableDef) -> (Arc<dyn TableStore>, Arc<
     let store = open(Arc::default());
     let table = store.open_table(Table::new(Arc::new(def)).unwrap());
     (store, table)
+}
+
+/// Writes a row for each of some keys.
+pub(super) fn put_all(store: &dyn TableStore, table: &Arc<Table>, keys: impl Iterator<Item = i64>) {
+    let mut batch = store.batch();
+    keys.for_each(|k| batch.put(table, row(k, None, Some(k % 7), None, None)).unwrap());
+    batch.commit(Durability::Buffered).unwrap();
+}
+
+/// The physical key of a row with a first column alone.
+pub(super) fn key_of(table: &Table, k: i64) -> Vec<u8> {
+    table.codec().encode(&[Value::Int(k), Value::Null]).unwrap().to_vec()
 }
