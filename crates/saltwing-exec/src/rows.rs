@@ -22,8 +22,6 @@ pub struct DirectRows {
     source: Source,
     /// The parts of the scan that several threads read instead of the source, if there are many rows to aggregate.
     parts: Option<Parts>,
-    /// The parts of the aggregation that servers make instead.
-    partials: Vec<Box<dyn PartialSource>>,
     groups: Option<Box<Groups>>,
     context: ScanContext,
     skip: u64,
@@ -33,6 +31,8 @@ pub struct DirectRows {
 /// Groups, and whether the rows that they are made of are at their end.
 struct Groups {
     rows: GroupedRows,
+    /// What servers make of the rows, if they do: then no rows are read here.
+    partials: Vec<Box<dyn PartialSource>>,
     at_end: bool,
 }
 
@@ -58,8 +58,7 @@ impl DirectRows {
                 return Ok(Self {
                     source: Source::Scans(Vec::new()),
                     parts: None,
-                    partials: sources,
-                    groups: Some(Box::new(Groups { rows, at_end: false })),
+                    groups: Some(Box::new(Groups { rows, partials: sources, at_end: false })),
                     context,
                     skip: planned.offset,
                     take: planned.limit,
@@ -67,7 +66,7 @@ impl DirectRows {
                 });
             }
             let rows = GroupedRows::new(aggregate, groups_wanted, context.memory())?;
-            groups = Some(Box::new(Groups { rows, at_end: false }));
+            groups = Some(Box::new(Groups { rows, partials: Vec::new(), at_end: false }));
             // The first requested groups may be small ones.
             let first_batch = wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1));
             of_scan = Wanted { limit: None, first_batch, in_any_order: aggregate.takes_any_order() };
@@ -79,7 +78,6 @@ impl DirectRows {
         Ok(Self {
             source: Source::start(snapshot, (planned, part), plan.spec(), of_scan, &context)?,
             parts,
-            partials: Vec::new(),
             groups,
             context,
             skip: planned.offset,
@@ -175,7 +173,7 @@ impl DirectRows {
     /// The outputs of the next groups, and how many; reads rows until some are done.
     fn next_groups(&mut self) -> Result<Option<Columns>, ExecError> {
         let Some(groups) = &mut self.groups else { return Ok(None) };
-        let Groups { rows: groups, at_end } = &mut **groups;
+        let Groups { rows: groups, partials, at_end } = &mut **groups;
         loop {
             if let Some(put_out) = groups.put_out()? {
                 return Ok(Some(put_out));
@@ -183,10 +181,10 @@ impl DirectRows {
             if *at_end {
                 return Ok(None);
             }
-            while let Some(partial) = self.partials.last_mut() {
+            while let Some(partial) = partials.last_mut() {
                 match partial.next_groups()? {
                     Some(partial) => groups.add_partial(&partial)?,
-                    None => drop(self.partials.pop()),
+                    None => drop(partials.pop()),
                 }
             }
             if let Some(parts) = self.parts.take() {

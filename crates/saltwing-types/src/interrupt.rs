@@ -116,7 +116,8 @@ pub struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(std::mem::take(&mut self.outer));
+        // The statement that is left is dropped with this value, after the borrow ends.
+        CURRENT.with_borrow_mut(|current| std::mem::swap(current, &mut self.outer));
     }
 }
 

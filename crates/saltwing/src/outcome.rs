@@ -271,7 +271,14 @@ impl BatchSource {
                 *values = row.read()?;
                 Ok(Some(true))
             }
-            BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
+            BatchSource::Direct(rows) => {
+                let has_rows = rows.next_values(values)?;
+                // The caller takes a batch at the end; there is none, and nothing is left to be read for it.
+                if has_rows == Some(false) {
+                    *self = BatchSource::Values(None);
+                }
+                Ok(has_rows)
+            }
             BatchSource::Ready(_)
             | BatchSource::Groups(_)
             | BatchSource::Page(_)
