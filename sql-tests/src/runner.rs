@@ -148,9 +148,12 @@ impl Run {
 
     /// Whether a record failed because the store writes each row by itself.
     fn is_beyond_store(&self, message: &str) -> bool {
-        self.store == Store::FakeRemoteRows.as_str()
-            && message.contains(ErrorCode::NotSupported.sqlstate())
-            && message.contains(Store::FakeRemote.as_str())
+        message.contains(ErrorCode::NotSupported.sqlstate()) && self.is_of_store(message)
+    }
+
+    /// Whether an error is about the store that writes each row by itself.
+    fn is_of_store(&self, message: &str) -> bool {
+        self.store == Store::FakeRemoteRows.as_str() && message.contains(Store::FakeRemote.as_str())
     }
 
     fn step_alone(&mut self, step: &Step) -> Ended {
@@ -313,7 +316,7 @@ impl Run {
 
     /// Whether the error says that the forced executor cannot run the query.
     fn is_beyond(&self, error: &saltwing::Error) -> bool {
-        self.is_forced && error.code() == ErrorCode::NotSupported
+        self.is_forced && error.code() == ErrorCode::NotSupported && !self.is_of_store(&error.to_string())
     }
 
     pub(crate) fn connection(&mut self, name: &str) -> Connection {

@@ -8,6 +8,7 @@ mod golden_rows;
 mod live;
 mod phoenix_server;
 mod scans;
+mod sql;
 mod stops;
 mod world;
 mod writes;
