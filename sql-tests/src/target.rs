@@ -144,9 +144,8 @@ impl Target {
                 builder.open_over(Arc::new(store))?
             }
             Store::FakeRemoteRows => {
-                // It reads ahead by threads of its own.
-                let faults = Faults { scans_at_once: 3, ..Faults::often(FAULTS_SEED) };
-                builder.open_beside(Arc::new(RemoteStore::new(AtomicScope::Row, faults)))?
+                let store = RemoteStore::new(AtomicScope::Row, Faults::often(FAULTS_SEED));
+                builder.open_beside(Arc::new(store))?
             }
         };
         Ok(Self {

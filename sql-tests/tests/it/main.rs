@@ -7,4 +7,5 @@ mod golden_results;
 mod operators;
 mod plan_names;
 mod random;
+mod read_ahead;
 mod suite;
