@@ -7,10 +7,8 @@ use std::task::{Context, Poll};
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use saltwing_access::{
-    Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Total, Totals,
-};
-use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
+use saltwing_access::{Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableError, Totals};
+use saltwing_expr::{ColumnBuilder, Filter, RowValues};
 use saltwing_types::{Expr, Value};
 
 use crate::bucket_scan::{BucketScan, Row};
@@ -191,15 +189,7 @@ impl RowSource for RemoteScan {
     }
 
     fn totals(&mut self) -> Result<Totals, TableError> {
-        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.columns.len()] };
-        while let Some((columns, rows)) = self.next_columns()? {
-            totals.rows += rows as u64;
-            for ((array, &column), total) in columns.iter().zip(&self.columns).zip(&mut totals.columns) {
-                for row in 0..rows {
-                    *total = total.with(&value_at(array, row, self.table.column_type(column))?, 1);
-                }
-            }
-        }
-        Ok(totals)
+        let (table, columns) = (self.table.clone(), self.columns.clone());
+        (self as &mut dyn RowSource).totals_of_columns(&table, &columns)
     }
 }

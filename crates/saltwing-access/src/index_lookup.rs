@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, UInt32Array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::{BinaryType, SchemaRef};
-use saltwing_expr::{RowValues, value_at};
+use saltwing_expr::RowValues;
 use saltwing_types::{Expr, text};
 
 use crate::entry_keys::{EntryKeys, EntrySpec, Intersection, KEYS_AT_ONCE};
@@ -22,8 +22,7 @@ use crate::short_range::{ShortRange, ShortRangeRows};
 use crate::snapshot::places_in_key_order;
 use crate::union_scan::{UnionScan, add_values};
 use crate::{
-    Index, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Snapshot, Table, TableError, Total,
-    Totals,
+    Index, Projection, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Snapshot, Table, TableError, Totals,
 };
 
 /// The columns that scans of an access put out: from the table, or by one of its indexes.
@@ -418,18 +417,8 @@ impl RowSource for IndexLookup {
     }
 
     fn totals(&mut self) -> Result<Totals, TableError> {
-        let table = self.spec.rows.table().clone();
-        let put_out = self.spec.schema.fields().len();
-        let mut totals = Totals { rows: 0, columns: vec![Total::default(); put_out] };
         let spec = self.spec.clone();
-        while let Some((columns, rows)) = self.next_columns()? {
-            totals.rows += rows as u64;
-            for ((array, &column), total) in columns.iter().zip(spec.rows.columns()).zip(&mut totals.columns) {
-                for row in 0..rows {
-                    *total = total.with(&value_at(array, row, table.column_type(column))?, 1);
-                }
-            }
-        }
-        Ok(totals)
+        let put_out = spec.rows.columns().get(..spec.schema.fields().len()).unwrap_or_default();
+        (self as &mut dyn RowSource).totals_of_columns(spec.rows.table(), put_out)
     }
 }

@@ -5,7 +5,7 @@ use std::task::{self, Poll};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use saltwing_expr::RowValues;
+use saltwing_expr::{RowValues, value_at};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableName, Value};
 
@@ -13,7 +13,7 @@ use crate::keys::KeyList;
 use crate::short_range::ShortRange;
 use crate::{
     Aggregation, ColumnEstimate, Estimate, KeySet, PartialSource, Projection, ScanContext, ScanRoute, ScanSpec,
-    SplitTarget, Table, TableError, Totals,
+    SplitTarget, Table, TableError, Total, Totals,
 };
 
 /// All rows at one instant: it never changes, and it blocks no one.
@@ -203,8 +203,8 @@ pub trait RowSource: Send {
     /// The schema of the requested columns, named as declared.
     fn schema(&self) -> &SchemaRef;
 
-    /// Whether the next read would wait for a server: `Pending` until it would not, and then the task is woken; it is woken, too, if the statement
-    /// must stop. So many scans wait without a thread. `None` of a source that does not tell: its reads wait on the caller's thread, if they wait.
+    /// Whether the next read can be made without waiting for a server. After `Pending` the source wakes the task when it can, or when the statement
+    /// must stop; meanwhile the scan holds no thread. `None` means that the source cannot tell: its reads may block the caller's thread.
     fn poll_ready(&mut self, task: &mut task::Context<'_>) -> Option<Poll<()>> {
         let _ = task;
         None
@@ -244,5 +244,22 @@ impl dyn RowSource + '_ {
         let Some((columns, rows)) = self.next_columns()? else { return Ok(None) };
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(Some(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?))
+    }
+
+    /// [`RowSource::totals`] of a source that decodes its rows, which have these columns of the table.
+    ///
+    /// # Errors
+    /// As [`RowSource::next_columns`].
+    pub fn totals_of_columns(&mut self, table: &Table, columns: &[usize]) -> Result<Totals, TableError> {
+        let mut totals = Totals { rows: 0, columns: vec![Total::default(); columns.len()] };
+        while let Some((arrays, rows)) = self.next_columns()? {
+            totals.rows += rows as u64;
+            for ((array, &column), total) in arrays.iter().zip(columns).zip(&mut totals.columns) {
+                for row in 0..rows {
+                    *total = total.with(&value_at(array, row, table.column_type(column))?, 1);
+                }
+            }
+        }
+        Ok(totals)
     }
 }

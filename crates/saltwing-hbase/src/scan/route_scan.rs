@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use saltwing_access::{Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Table, TableError, Total, Totals};
-use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
+use saltwing_access::{Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Table, TableError, Totals};
+use saltwing_expr::{ColumnBuilder, Filter, RowValues};
 use saltwing_types::{Expr, Value};
 
 use super::route_rows::{Next, RouteRows};
@@ -24,7 +24,7 @@ pub(crate) struct RouteScan {
     cluster: Arc<Cluster>,
     table: Arc<Table>,
     phoenix: Arc<PhoenixTable>,
-    columns: Vec<usize>,
+    columns: Arc<[usize]>,
     /// Columns that the filter reads.
     filtered: Vec<usize>,
     filter: Option<Filter>,
@@ -55,7 +55,7 @@ impl RouteScan {
             cluster: cluster.clone(),
             table: table.clone(),
             phoenix: PhoenixTable::of(table)?,
-            columns: spec.columns().to_vec(),
+            columns: spec.columns().into(),
             filtered: spec.filter().iter().flat_map(Expr::columns).collect(),
             filter,
             schema: spec.schema().clone(),
@@ -186,15 +186,7 @@ impl RowSource for RouteScan {
     }
 
     fn totals(&mut self) -> Result<Totals, TableError> {
-        let mut totals = Totals { rows: 0, columns: vec![Total::default(); self.columns.len()] };
-        while let Some((columns, rows)) = self.next_columns()? {
-            totals.rows += rows as u64;
-            for ((array, &column), total) in columns.iter().zip(&self.columns).zip(&mut totals.columns) {
-                for row in 0..rows {
-                    *total = total.with(&value_at(array, row, self.table.column_type(column))?, 1);
-                }
-            }
-        }
-        Ok(totals)
+        let (table, columns) = (self.table.clone(), self.columns.clone());
+        (self as &mut dyn RowSource).totals_of_columns(&table, &columns)
     }
 }
