@@ -34,8 +34,9 @@ impl Writer<'_> {
     ) -> Result<u64, RowFailure> {
         // The entries of an index follow from the old row, too.
         let reads_nothing = !target.reads_rows() && target.table.indexes().is_empty();
-        if self.open.is_none() && (reads_nothing || is_set_unread(target, self.store)) {
-            return self.put_all(target, rows, keys);
+        let is_set = is_set_unread(target, self.store);
+        if self.open.is_none() && (reads_nothing || is_set) {
+            return self.put_all(target, is_set, rows, keys);
         }
         let written = self.transaction(self.limits.in_one(), |attempt| {
             if let Some(keys) = &mut keys {
@@ -47,28 +48,29 @@ impl Writer<'_> {
         Ok(rows)
     }
 
-    /// Writes rows without a look at existing ones: whole rows, which replace them, or some columns.
+    /// Writes rows without a look at existing ones: whole rows, which replace them, or, if `is_set`, some columns.
     fn put_all(
         &self,
         target: &UpsertTarget,
+        is_set: bool,
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
         let first_id = first_id(self.store, target, rows.len())?;
-        let is_set = is_set_unread(target, self.store);
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|fresh| {
-                if is_set {
+            let put = match is_set {
+                true => {
                     let set = RowChange::Set { columns: &target.columns, values: row };
-                    return Ok(writes.apply(&target.table, set, keys.as_deref_mut())?);
+                    writes.apply(&target.table, set, keys.as_deref_mut()).map_err(ExecError::from)
                 }
-                let row = fresh;
-                let row = complete_row(target.rules.as_ref(), &target.table, row)?;
-                check_row(target.rules.as_ref(), &target.table, &row)?;
-                Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
-            });
+                false => fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|row| {
+                    let row = complete_row(target.rules.as_ref(), &target.table, row)?;
+                    check_row(target.rules.as_ref(), &target.table, &row)?;
+                    Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
+                }),
+            };
             put.map_err(|error| RowFailure { row: Some(index), error })?;
             self.limits.check(&*writes)?;
         }
