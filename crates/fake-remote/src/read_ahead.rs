@@ -9,7 +9,7 @@ use saltwing_access::TableError;
 
 use crate::bucket_scan::{BucketScan, Row};
 
-/// Pages of a bucket that wait for the scan. The thread makes no call while there are so many.
+/// Most pages of a bucket in memory. The thread then calls no server until the scan takes one.
 const PAGES_MAX: usize = 2;
 
 /// A page; `None` after the last one.

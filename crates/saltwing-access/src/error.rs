@@ -67,7 +67,7 @@ pub enum TableError {
         written: u64,
         /// Rows that are not written.
         refused: u64,
-        /// Rows of which nobody knows whether they are written.
+        /// Rows whose outcome is unknown: they were sent, and no answer came.
         unknown: u64,
         /// The first error of a row.
         first: Box<TableError>,

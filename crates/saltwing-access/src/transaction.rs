@@ -100,8 +100,7 @@ pub trait WriteBatch: Send {
     /// Writes all or none of it; on a store that writes each row by itself ([`AtomicScope::Row`](crate::AtomicScope)) all or none of each row.
     ///
     /// # Errors
-    /// [`TableError::PartlyWritten`] of a store that writes each row by itself. All others mean that nothing is written:
-    ///
+    /// [`TableError::PartlyWritten`] of a store that writes each row by itself;
     /// [`TableError::Conflict`] and [`TableError::SnapshotTooOld`] of a transaction: nothing is written;
     /// [`TableError::DefinitionChanged`] if a table has another definition by now;
     /// [`StorageCause::CommitUnknown`](crate::StorageCause) if it is unknown whether it was written; the store's.

@@ -20,9 +20,9 @@ pub(crate) enum Source {
 /// What is wanted of a scan.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wanted {
-    /// So many rows are enough.
+    /// The most rows that the statement uses; `None` is all.
     pub(crate) limit: Option<u64>,
-    /// So many rows of the first batch may be enough.
+    /// The most rows of the first batch; later ones are larger.
     pub(crate) first_batch: Option<u64>,
     /// Whether the rows may come in any order.
     pub(crate) in_any_order: bool,

@@ -135,7 +135,7 @@ fn updates_of_threads_are_counted_and_all_there() {
     assert_eq!(ints(&database, "SELECT w FROM t WHERE k = 1"), [60]);
 }
 
-/// Rows of which nobody knows what became of them are counted as such, and the others are what the error says.
+/// The error counts the rows whose outcome is unknown, and the rows that it counts as written are there.
 #[test]
 fn unknown_outcomes_are_counted() {
     let faults = Faults { unknown: 2, latency: Duration::from_micros(10), ..Faults::often(11) };

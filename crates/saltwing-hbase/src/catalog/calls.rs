@@ -16,7 +16,7 @@ pub(super) const LOG_TARGET: &str = "saltwing::hbase";
 
 const SERVICE: &str = "MetaDataService";
 const METHOD: &str = "getTable";
-/// Most definitions that are asked for at a time.
+/// Most definitions that are requested at the same time.
 const CALLS_AT_ONCE: usize = 16;
 /// Most views over each other.
 const VIEWS_MAX: usize = 32;
