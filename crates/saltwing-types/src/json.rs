@@ -3,6 +3,9 @@
 //! A JSON value is kept as it was written, so a part of it is a slice of its text: numbers keep all their digits, and objects
 //! the order of their members. Nothing here recurses: a text may be as deep as it is long.
 
+pub(crate) mod change;
+pub(crate) mod shape;
+
 use crate::array_text::{push_quoted, unquoted};
 use crate::error::shorten;
 use crate::{SqlType, ValueError};
@@ -174,6 +177,25 @@ fn each_member<'a>(reader: &mut Reader<'a>, mut each: impl FnMut(&'a str, &'a st
         has_another = reader.has_another(b'}')?;
     }
     Ok(true)
+}
+
+/// The elements of a JSON array; `None` of a text that is none.
+///
+/// # Errors
+/// [`ValueError::BadText`] at the first place that is no JSON.
+pub(crate) fn elements(json: &str) -> Result<Option<Vec<&str>>, ValueError> {
+    let mut reader = Reader { text: json.trim(), at: 0 };
+    if !reader.takes(b'[') {
+        return Ok(None);
+    }
+    let mut elements = Vec::new();
+    reader.skip_blanks();
+    let mut has_another = !reader.takes(b']');
+    while has_another {
+        elements.push(reader.value()?);
+        has_another = reader.has_another(b']')?;
+    }
+    Ok(Some(elements))
 }
 
 fn element(json: &str, index: i64) -> Result<Option<&str>, ValueError> {

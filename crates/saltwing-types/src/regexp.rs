@@ -92,6 +92,21 @@ impl Regexp {
         self.regex.find_at(text, start).map(|found| found.as_str())
     }
 
+    /// How many groups there are, the whole match among them.
+    pub(crate) fn groups(&self) -> usize {
+        self.regex.captures_len()
+    }
+
+    /// A group of the first match; `None` without a match, and of a group that has no part in it.
+    pub(crate) fn group_of<'t>(&self, text: &'t str, group: usize) -> Option<&'t str> {
+        self.regex.captures(text)?.get(group).map(|found| found.as_str())
+    }
+
+    /// The bytes at which the matches begin and end.
+    pub(crate) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        self.regex.find_iter(text).map(|found| (found.start(), found.end()))
+    }
+
     /// How many parts of a text match.
     pub(crate) fn count(&self, text: &str) -> usize {
         self.regex.find_iter(text).count()

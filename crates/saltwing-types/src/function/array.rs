@@ -10,9 +10,11 @@ pub(super) static ALL: &[&ScalarFunction] = &[
     &ARRAY_APPEND,
     &ARRAY_CAT,
     &ARRAY_CONTAINS,
+    &ARRAY_CONTAINS_ALL,
     &ARRAY_ELEM,
     &ARRAY_FILL,
     &ARRAY_LENGTH,
+    &ARRAY_OVERLAPS,
     &ARRAY_PREPEND,
     &ARRAY_REMOVE,
     &ARRAY_TO_STRING,
@@ -72,6 +74,28 @@ static ARRAY_CONTAINS: ScalarFunction =
     })
     .gives("Whether the element is one of the array's.")
     .example("ARRAY_CONTAINS(ARRAY['a', 'b'], 'b')", "true");
+
+pub(super) static ARRAY_CONTAINS_ALL: ScalarFunction = ScalarFunction::new(
+    "ARRAY_CONTAINS_ALL",
+    &[Signature::new(&[ARRAY, of_kind("other", ParameterKind::Array)], BOOLEAN)],
+    |args| {
+        let (elements, others) = (args.array(0)?.unwrap_or_default(), args.array(1)?.unwrap_or_default());
+        Ok(Value::Bool(others.iter().all(|other| !other.is_null() && elements.contains(other))))
+    },
+)
+.gives("Whether the first array has all elements of the second, as array @> other; no array has a NULL.")
+.example("ARRAY_CONTAINS_ALL(ARRAY[1, 2, 3], ARRAY[3, 1])", "true");
+
+pub(super) static ARRAY_OVERLAPS: ScalarFunction = ScalarFunction::new(
+    "ARRAY_OVERLAPS",
+    &[Signature::new(&[ARRAY, of_kind("other", ParameterKind::Array)], BOOLEAN)],
+    |args| {
+        let (elements, others) = (args.array(0)?.unwrap_or_default(), args.array(1)?.unwrap_or_default());
+        Ok(Value::Bool(others.iter().any(|other| !other.is_null() && elements.contains(other))))
+    },
+)
+.gives("Whether an element of the second array is in the first, as array && other; no array has a NULL.")
+.example("ARRAY_OVERLAPS(ARRAY[1, 2], ARRAY[2, 3])", "true");
 
 pub(super) static ARRAY_ELEM: ScalarFunction =
     ScalarFunction::new("ARRAY_ELEM", &[Signature::new(&[ARRAY, integer("index")], ResultType::Common)], |args| {

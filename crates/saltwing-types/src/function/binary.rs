@@ -10,8 +10,20 @@ use crate::error::shorten;
 use crate::text::{hex, unhex};
 use crate::{SqlType, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] =
-    &[&BIT_LENGTH, &DECODE, &ENCODE, &GET_BIT, &GET_BYTE, &OCTET_LENGTH, &SET_BIT, &SET_BYTE];
+pub(super) static ALL: &[&ScalarFunction] = &[
+    &BIT_LENGTH,
+    &DECODE,
+    &ENCODE,
+    &FROM_BASE64,
+    &GET_BIT,
+    &GET_BYTE,
+    &HEX,
+    &OCTET_LENGTH,
+    &SET_BIT,
+    &SET_BYTE,
+    &TO_BASE64,
+    &UNHEX,
+];
 
 const BINARY: Parameter = of_kind("binary", ParameterKind::Bytes);
 const INTEGER: ResultType = ResultType::Is(SqlType::Integer);
@@ -90,6 +102,36 @@ fn decode(args: &Args<'_>) -> Result<Value, ValueError> {
     let refused = || args.refused(format!("'{}' is no {}", shorten(encoded), format.to_ascii_uppercase()));
     decoded.map(Value::Bytes).ok_or_else(refused)
 }
+
+const TEXT_OF_BYTES: &[Signature] = &[Signature::new(&[text("text")], VARCHAR), Signature::new(&[BINARY], VARCHAR)];
+const BYTES_OF_TEXT: &[Signature] = &[Signature::new(&[text("text")], VARBINARY)];
+
+static HEX: ScalarFunction = ScalarFunction::new("HEX", TEXT_OF_BYTES, |args| {
+    Ok(Value::Text(hex(args.bytes(0)?).to_uppercase()))
+})
+.gives(
+    "The bytes of a text in UTF-8, or of a binary value, in upper-case hexadecimal digits. Of a number it is TO_HEX.",
+)
+.example("HEX('ab')", "6162");
+
+static UNHEX: ScalarFunction =
+    ScalarFunction::new("UNHEX", BYTES_OF_TEXT, |args| Ok(unhex(args.text(0)?).map_or(Value::Null, Value::Bytes)))
+        .gives("The bytes that hexadecimal digits stand for; NULL of any other text, as in SQLite.")
+        .example("UNHEX('6162')", "6162");
+
+static TO_BASE64: ScalarFunction =
+    ScalarFunction::new("TO_BASE64", TEXT_OF_BYTES, |args| Ok(Value::Text(BASE64.encode(args.bytes(0)?))))
+        .aliases(&["BASE64"])
+        .gives("The bytes of a text in UTF-8, or of a binary value, in BASE64.")
+        .example("TO_BASE64('abc')", "YWJj");
+
+static FROM_BASE64: ScalarFunction = ScalarFunction::new("FROM_BASE64", BYTES_OF_TEXT, |args| {
+    let text = args.text(0)?;
+    let refused = |_| args.refused(format_args!("'{}' is no BASE64", shorten(text)));
+    BASE64.decode(text).map(Value::Bytes).map_err(refused)
+})
+.gives("The bytes that a text in BASE64 stands for.")
+.example("FROM_BASE64('YWJj')", "616263");
 
 /// The digits and the sign of a number to base 62.
 fn base62(number: i64) -> String {

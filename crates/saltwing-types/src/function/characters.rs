@@ -5,7 +5,7 @@ use super::text::OF_TEXT;
 use super::{ResultType, ScalarFunction, Signature, SizeBound};
 use crate::{SqlType, Value};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&ASCII, &CHR, &INITCAP, &TRANSLATE];
+pub(super) static ALL: &[&ScalarFunction] = &[&ASCII, &CHAR, &CHR, &INITCAP, &TRANSLATE, &UNICODE];
 
 static ASCII: ScalarFunction =
     ScalarFunction::new("ASCII", &[Signature::new(&[text("text")], ResultType::Is(SqlType::Integer))], |args| {
@@ -13,6 +13,19 @@ static ASCII: ScalarFunction =
     })
     .gives("The number of the first character in Unicode; 0 of an empty text.")
     .example("ASCII('abc')", "97");
+
+static CHAR: ScalarFunction =
+    ScalarFunction::new("CHAR", &[Signature::new(&[integer("number")], VARCHAR).repeated()], |args| {
+        let character = |index| {
+            let number = args.int(index)?;
+            let character = u32::try_from(number).ok().filter(|number| *number != 0).and_then(char::from_u32);
+            character.ok_or_else(|| args.refused(format_args!("{number} is the number of no character")))
+        };
+        (0..args.values().len()).map(character).collect::<Result<String, _>>().map(Value::Text)
+    })
+    .size(SizeBound { bytes: |args| Ok(args.values().len() * char::MAX_LEN_UTF8), multiplies: false })
+    .gives("The text of the characters of these numbers in Unicode, as in SQLite.")
+    .example("CHAR(72, 105)", "Hi");
 
 static CHR: ScalarFunction = ScalarFunction::new("CHR", &[Signature::new(&[integer("number")], VARCHAR)], |args| {
     let number = args.int(0)?;
@@ -51,3 +64,11 @@ static TRANSLATE: ScalarFunction = ScalarFunction::new("TRANSLATE", &[Signature:
     .size(SizeBound { bytes: |args| Ok(args.text(0)?.len().saturating_mul(char::MAX_LEN_UTF8)), multiplies: false })
     .gives("The text with each character of the second replaced by that at the same place of the third, or left out if that is shorter.")
     .example("TRANSLATE('12345', '143', 'ax')", "a2x5");
+
+static UNICODE: ScalarFunction =
+    ScalarFunction::new("UNICODE", &[Signature::new(&[text("text")], ResultType::Is(SqlType::Integer))], |args| {
+        Ok(args.text(0)?.chars().next().map_or(Value::Null, |first| Value::Int(u32::from(first).into())))
+    })
+    .aliases(&["ORD"])
+    .gives("The number of the first character in Unicode, as ASCII; NULL of an empty text, as in SQLite.")
+    .example("UNICODE('ä')", "228");

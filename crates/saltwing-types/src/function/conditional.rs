@@ -6,7 +6,7 @@ use super::signature::of_kind;
 use super::{Args, Evaluation, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::Value;
 
-pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &INVERT, &LEAST, &NULLIF];
+pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &IIF, &INVERT, &LEAST, &NULLIF];
 
 pub(super) static COALESCE: ScalarFunction = ScalarFunction::evaluated_by(
     "COALESCE",
@@ -26,6 +26,24 @@ static GREATEST: ScalarFunction = ScalarFunction::new(
 .with_own_nulls()
 .gives("The greatest of the values; NULLs do not count unless there is nothing else.")
 .example("GREATEST(1, NULL, 2.5)", "2.5");
+
+static IIF: ScalarFunction = ScalarFunction::evaluated_by(
+    "IIF",
+    &[Signature::new(
+        &[
+            of_kind("condition", ParameterKind::Boolean),
+            of_kind("value", ParameterKind::Common),
+            of_kind("otherwise", ParameterKind::Common),
+        ],
+        ResultType::Common,
+    )
+    .optional(1)],
+    Evaluation::Rewritten(Rewrite::If),
+)
+.aliases(&["IF"])
+.with_own_nulls()
+.gives("The first value if the condition holds, else the second, or NULL without one.")
+.example("IIF(1 > 2, 'a', 'b')", "b");
 
 static INVERT: ScalarFunction = ScalarFunction::new(
     "INVERT",

@@ -1,6 +1,7 @@
 //! Instants and numbers as text by a pattern, and back.
 
 use super::datetime::written_instant;
+use super::epoch::from_seconds;
 use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::date_pattern::DatePattern;
@@ -48,8 +49,18 @@ static TO_TIME: ScalarFunction = ScalarFunction::new("TO_TIME", &[reading(SqlTyp
     .gives("The TIME that a text is, as TO_DATE; without a date it is on the first day of 1970.")
     .example("TO_TIME('12:34:56')", "1970-01-01 12:34:56");
 
-static TO_TIMESTAMP: ScalarFunction = ScalarFunction::new("TO_TIMESTAMP", &[reading(SqlType::Timestamp)], read_instant)
-    .gives("The TIMESTAMP that a text is, as TO_DATE, to the millisecond.")
+static TO_TIMESTAMP: ScalarFunction = ScalarFunction::new(
+    "TO_TIMESTAMP",
+    &[
+        reading(SqlType::Timestamp),
+        Signature::new(&[of_kind("seconds", ParameterKind::Double)], ResultType::Is(SqlType::Timestamp)),
+    ],
+    |args| match args.value(0)? {
+        Value::Double(seconds) => from_seconds(args, *seconds),
+        _ => read_instant(args),
+    },
+)
+    .gives("The TIMESTAMP that a text is, as TO_DATE, to the millisecond; of a number that of so many seconds since 1970, as in PostgreSQL.")
     .example("TO_TIMESTAMP('2024-05-15 12:34:56.789')", "2024-05-15 12:34:56.789");
 
 fn read_instant(args: &Args<'_>) -> Result<Value, ValueError> {

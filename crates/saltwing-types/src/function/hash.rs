@@ -7,9 +7,9 @@ use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, KeyPart, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::hash::{hash, hash_int};
 use crate::text::hex;
-use crate::{SqlType, Value, ValueError};
+use crate::{SqlType, Value, ValueError, sha1};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &RAND, &SHA224, &SHA256, &SHA384, &SHA512];
+pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &RAND, &SHA1, &SHA224, &SHA256, &SHA384, &SHA512];
 
 static HASH: ScalarFunction = ScalarFunction::new(
     "HASH",
@@ -33,6 +33,10 @@ pub(super) static RAND: ScalarFunction =
         "A number from 0 to below 1 that looks random, the same for equal seeds; without a seed another one each time.",
     )
     .example("RAND(42)", "0.7821633689756541");
+
+static SHA1: ScalarFunction = digest("SHA1", |args| Ok(Value::Text(hex(&sha1::digest(args.bytes(0)?)))), 40)
+    .gives("The SHA-1 digest of the text or binary value, in 40 hexadecimal digits.")
+    .example("SHA1('abc')", "a9993e364706816aba3e25717850c26c9cd0d89d");
 
 static SHA224: ScalarFunction = digest("SHA224", |args| Ok(Value::Text(hex(&Sha224::digest(args.bytes(0)?)))), 56)
     .gives("The SHA-224 digest of the text or binary value, in 56 hexadecimal digits.")

@@ -63,6 +63,7 @@ static JSON_MODIFY: ScalarFunction = ScalarFunction::new(
 
 static JSON_QUERY: ScalarFunction =
     ScalarFunction::new("JSON_QUERY", &[Signature::new(&[OF_JSON, PATH], PART)], |args| as_json(part_at(args)?))
+        .aliases(&["JSON_EXTRACT"])
         .gives("The part at the path, as JSON.")
         .example("JSON_QUERY('{\"a\": {\"b\": [1]}}', '$.a.b')", "[1]");
 

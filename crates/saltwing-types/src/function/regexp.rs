@@ -6,7 +6,24 @@ use super::{Args, KeyProperty, ResultType, ScalarFunction, Signature, SizeBound}
 use crate::regexp::{Regexp, Replacement, ignores_case};
 use crate::{SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&REGEXP_LIKE, &REGEXP_REPLACE, &REGEXP_SPLIT, &REGEXP_SUBSTR];
+pub(super) static ALL: &[&ScalarFunction] =
+    &[&REGEXP_EXTRACT, &REGEXP_LIKE, &REGEXP_REPLACE, &REGEXP_SPLIT, &REGEXP_SUBSTR];
+
+static REGEXP_EXTRACT: ScalarFunction = ScalarFunction::new(
+    "REGEXP_EXTRACT",
+    &[Signature::new(&[text("text"), text("pattern"), integer("group")], VARCHAR).optional(1)],
+    |args| {
+        let regexp = Regexp::cached(args.text(1)?, false)?;
+        let group = args.optional_int(2)?.unwrap_or(0);
+        let number = usize::try_from(group).ok().filter(|group| *group < regexp.groups());
+        let number =
+            number.ok_or_else(|| args.refused(format_args!("the regular expression has no group {group}")))?;
+        Ok(Value::text(regexp.group_of(args.text(0)?, number).unwrap_or_default()))
+    },
+)
+.checked_by(|literals| check_pattern(literals.get(..2).unwrap_or_default()))
+.gives("The first part of the text that the regular expression matches, or this group of it; empty without a match, as in DuckDB.")
+.example("REGEXP_EXTRACT('2024-05-15', '(\\d+)-(\\d+)', 2)", "05");
 
 pub(super) static REGEXP_LIKE: ScalarFunction = ScalarFunction::new(
     "REGEXP_LIKE",

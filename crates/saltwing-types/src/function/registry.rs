@@ -3,31 +3,44 @@
 use std::sync::LazyLock;
 
 use super::{
-    Function, ScalarFunction, array, conditional, datetime, dynamic, hash, interval, json, phoenix, regexp, substring,
-    text,
+    Function, ScalarFunction, array, conditional, datetime, dynamic, glob, hash, interval, json, json_making,
+    json_shape, phoenix, regexp, sqlite_date, substring, text, unicode,
 };
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 18] = [
+static SUBJECTS: [&[&ScalarFunction]; 31] = [
     super::array::ALL,
     super::binary::ALL,
+    super::calendar::ALL,
     super::characters::ALL,
     super::collation::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
+    super::directive::ALL,
     super::dynamic::ALL,
+    super::epoch::ALL,
     super::format::ALL,
+    super::glob::ALL,
     super::hash::ALL,
+    super::integer::ALL,
     super::interval::ALL,
     super::json::ALL,
+    super::json_change::ALL,
+    super::json_making::ALL,
+    super::json_shape::ALL,
     super::numeric::ALL,
     super::padding::ALL,
     super::phoenix::ALL,
     super::power::ALL,
+    super::quoting::ALL,
     super::regexp::ALL,
+    super::similarity::ALL,
+    super::split::ALL,
+    super::sqlite_date::ALL,
     super::substring::ALL,
     super::text::ALL,
+    super::unicode::ALL,
 ];
 
 /// Names and aliases in alphabetical order.
@@ -57,6 +70,27 @@ impl Function {
     pub const ARRAY_PREPEND: Self = Self(&array::ARRAY_PREPEND);
     /// `array || array`.
     pub const ARRAY_CAT: Self = Self(&array::ARRAY_CAT);
+    /// `array && other`.
+    pub const ARRAY_OVERLAPS: Self = Self(&array::ARRAY_OVERLAPS);
+    /// `array @> other`.
+    pub const ARRAY_CONTAINS_ALL: Self = Self(&array::ARRAY_CONTAINS_ALL);
+    /// `json @> other`; of arrays it is another function.
+    pub const JSON_CONTAINS: Self = Self(&json_shape::JSON_CONTAINS);
+    /// `text IS JSON`.
+    pub const JSON_VALID: Self = Self(&json_shape::JSON_VALID);
+    /// A value as JSON.
+    pub const TO_JSON: Self = Self(&json_making::TO_JSON);
+    /// `text GLOB pattern`, its operands exchanged.
+    pub const GLOB: Self = Self(&glob::GLOB);
+    /// SQLite's functions of dates, whose first argument may be 'now'.
+    pub const OF_SQLITE_DATES: [Self; 4] = [
+        Self(&sqlite_date::DATE),
+        Self(&sqlite_date::DATETIME),
+        Self(&sqlite_date::JULIANDAY),
+        Self(&sqlite_date::UNIXEPOCH),
+    ];
+    /// `NORMALIZE(text, NFC)`.
+    pub const NORMALIZE: Self = Self(&unicode::NORMALIZE);
     /// A dynamic column of a row.
     pub const DYNAMIC_COLUMN: Self = Self(&dynamic::DYNAMIC_COLUMN);
     /// `value = ANY(array)`.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::unicode::NormalForm;
 use crate::calendar::{Bins, DateUnit};
 use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
@@ -78,8 +79,14 @@ pub enum ParameterKind {
     TimeZone,
     /// A JSON value, or a text that is one.
     Json,
+    /// A value of any type, as JSON.
+    AnyAsJson,
+    /// A value of any type in the form of which JSON is made: a number, a truth value, a text, or an array of these.
+    JsonSource,
     /// A path of SQL/JSON.
     JsonPath,
+    /// A normal form of Unicode by name, also as a word without quotes.
+    NormalForm,
 }
 
 impl ParameterKind {
@@ -88,7 +95,7 @@ impl ParameterKind {
         match self {
             kind if kind.is_text() => "text",
             Self::Bytes => "binary",
-            Self::AnyAsText | Self::Any | Self::Common => "a value",
+            Self::AnyAsText | Self::Any | Self::Common | Self::AnyAsJson | Self::JsonSource => "a value",
             Self::Boolean => "a truth value",
             Self::Integer => "an integer",
             Self::Number | Self::Decimal | Self::Double => "a number",
@@ -102,7 +109,7 @@ impl ParameterKind {
     /// Whether arguments are text, of any meaning.
     pub(crate) fn is_text(self) -> bool {
         use ParameterKind::*;
-        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone | JsonPath)
+        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone | JsonPath | NormalForm)
     }
 
     /// Checks the text of an argument for its meaning.
@@ -114,6 +121,7 @@ impl ParameterKind {
             Self::NumberPattern => NumberPattern::parse(text).map(drop),
             Self::TimeZone => TimeZone::by_name(text).map(drop),
             Self::JsonPath => json::path(text).map(drop),
+            Self::NormalForm => NormalForm::by_name(text).map(drop),
             _ => Ok(()),
         }
     }
@@ -122,7 +130,7 @@ impl ParameterKind {
         match self {
             kind if kind.is_text() => "VARCHAR",
             Self::Bytes => "VARBINARY",
-            Self::AnyAsText | Self::Any | Self::Common => "any",
+            Self::AnyAsText | Self::Any | Self::Common | Self::AnyAsJson | Self::JsonSource => "any",
             Self::Boolean => "BOOLEAN",
             Self::Integer => "BIGINT",
             Self::Number => "number",
@@ -141,6 +149,8 @@ impl ParameterKind {
 pub enum Rewrite {
     /// `CASE WHEN a = b THEN NULL ELSE a END`.
     NullIf,
+    /// `CASE WHEN condition THEN a ELSE b END`.
+    If,
     /// `a % b`.
     Remainder,
     /// `at + length` or `at - length`.

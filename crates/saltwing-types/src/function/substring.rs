@@ -4,7 +4,17 @@ use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::{SqlType, Value};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&LEFT, &LENGTH, &RIGHT, &SPLIT_PART, &STARTS_WITH, &STRPOS, &SUBSTR];
+pub(super) static ALL: &[&ScalarFunction] =
+    &[&ENDS_WITH, &LEFT, &LENGTH, &LOCATE, &RIGHT, &SPLIT_PART, &STARTS_WITH, &STRPOS, &SUBSTR];
+
+static ENDS_WITH: ScalarFunction = ScalarFunction::new(
+    "ENDS_WITH",
+    &[Signature::new(&[text("text"), text("suffix")], ResultType::Is(SqlType::Boolean))],
+    |args| Ok(Value::Bool(args.text(0)?.ends_with(args.text(1)?))),
+)
+.aliases(&["SUFFIX"])
+.gives("Whether the text ends with the suffix.")
+.example("ENDS_WITH('abc', 'bc')", "true");
 
 static LEFT: ScalarFunction =
     ScalarFunction::new("LEFT", &[Signature::new(&[text("text"), integer("count")], VARCHAR)], |args| {
@@ -30,9 +40,29 @@ static LENGTH: ScalarFunction = ScalarFunction::new(
         }))
     },
 )
-.aliases(&["CHAR_LENGTH", "CHARACTER_LENGTH"])
+.aliases(&["CHAR_LENGTH", "CHARACTER_LENGTH", "LEN"])
 .gives("How many characters a text has, bytes a binary value, or elements an array.")
 .example("LENGTH('Äpfel')", "5");
+
+static LOCATE: ScalarFunction = ScalarFunction::new(
+    "LOCATE",
+    &[Signature::new(&[text("part"), text("text"), integer("start")], ResultType::Is(SqlType::Integer)).optional(1)],
+    |args| {
+        let (part, text, start) = (args.text(0)?, args.text(1)?, args.optional_int(2)?.unwrap_or(1));
+        let Some(skipped) = start.checked_sub(1).and_then(|skipped| usize::try_from(skipped).ok()) else {
+            return Ok(Value::Int(0));
+        };
+        let mut ends = text.char_indices().map(|(index, _)| index).chain([text.len()]);
+        let rest = ends.nth(skipped).and_then(|from| text.get(from..)).unwrap_or_default();
+        if rest.is_empty() && skipped > text.chars().count() {
+            return Ok(Value::Int(0));
+        }
+        let before = rest.find(part).and_then(|at| rest.get(..at));
+        Ok(Value::Int(before.map_or(0, |before| (skipped + before.chars().count()) as i64 + 1)))
+    },
+)
+.gives("As STRPOS with the part first and a place to begin at, as in MySQL.")
+.example("LOCATE('cd', 'abcde')", "3");
 
 static RIGHT: ScalarFunction =
     ScalarFunction::new("RIGHT", &[Signature::new(&[text("text"), integer("count")], VARCHAR)], |args| {
@@ -66,6 +96,7 @@ static STARTS_WITH: ScalarFunction = ScalarFunction::new(
     &[Signature::new(&[text("text"), text("prefix")], ResultType::Is(SqlType::Boolean))],
     |args| Ok(Value::Bool(args.text(0)?.starts_with(args.text(1)?))),
 )
+.aliases(&["PREFIX"])
 .key_property(KeyProperty::StartsWith)
 .gives("Whether the text begins with the prefix.")
 .example("STARTS_WITH('abc', 'ab')", "true");

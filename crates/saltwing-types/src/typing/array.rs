@@ -21,6 +21,10 @@ pub(super) fn another(function: Function, args: &[Expr]) -> Option<Typed> {
         function if function == Function::WRAPPING_SUBTRACT => not_of_integers(ArithOp::Sub, args),
         function if function == Function::WRAPPING_DIVIDE => not_of_integers(ArithOp::Div, args),
         function if function == Function::WRAPPING_MULTIPLY => not_of_integers(ArithOp::Mul, args),
+        // JSON is its own JSON.
+        function if function == Function::TO_JSON && args.first().and_then(Expr::sql_type) == Some(SqlType::Json) => {
+            args.first().cloned().map(Ok)
+        }
         function => membership(function, args),
     }
 }
@@ -35,6 +39,10 @@ fn not_of_integers(op: ArithOp, args: &[Expr]) -> Option<Typed> {
 
 /// The function that `array || array`, `array || element` and `element || array` call.
 pub(super) fn joining(function: Function, args: &[Expr]) -> Option<Function> {
+    if function == Function::JSON_CONTAINS {
+        let is_array = |arg: &Expr| arg.sql_type().is_some_and(|ty| ty.element().is_some());
+        return args.iter().any(is_array).then_some(Function::ARRAY_CONTAINS_ALL);
+    }
     if ![Function::CONCAT, Function::PHOENIX_CONCAT].contains(&function) {
         return None;
     }

@@ -149,6 +149,9 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
             Some(TypeFamily::Text) => Ok(arg),
             Some(_) => cast(arg, SqlType::Varchar(None)),
         },
+        ParameterKind::AnyAsJson if arg.sql_type() == Some(SqlType::Json) => Ok(arg),
+        ParameterKind::AnyAsJson => call(Function::TO_JSON, vec![arg]),
+        ParameterKind::JsonSource => json_source(arg),
         ParameterKind::Any if family.is_none() => meet_type(arg, SqlType::Varchar(None)),
         ParameterKind::Any => Ok(arg),
         ParameterKind::Common => as_type(arg, common),
@@ -174,6 +177,20 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
         kind => {
             Err(ValueError::TypeMismatch(format!("{name} takes {}, and {arg} is {}", kind.noun(), type_name(&arg))))
         }
+    }
+}
+
+/// A value in the form of which JSON is made.
+fn json_source(arg: Expr) -> Typed {
+    let is_plain = |ty: SqlType| matches!(ty.family(), TypeFamily::Number | TypeFamily::Boolean | TypeFamily::Null);
+    match arg.sql_type() {
+        None => meet_type(arg, SqlType::Varchar(None)),
+        Some(ty) if is_plain(ty) || ty.family() == TypeFamily::Text => Ok(arg),
+        Some(ty) => match ty.element() {
+            Some(element) if is_plain(element) || element.family() == TypeFamily::Text => Ok(arg),
+            Some(_) => cast(arg, array_of(SqlType::Varchar(None))?),
+            None => cast(arg, SqlType::Varchar(None)),
+        },
     }
 }
 

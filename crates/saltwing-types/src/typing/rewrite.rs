@@ -10,6 +10,9 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
     let mut args = args.into_iter();
     match (rewrite, args.next(), args.next()) {
         (Rewrite::NullIf, Some(a), Some(b)) => null_if(a, b),
+        (Rewrite::If, Some(condition), Some(value)) => {
+            case(None, vec![(condition, value)], Some(args.next().unwrap_or(Expr::NULL)))
+        }
         (Rewrite::Remainder, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
         (Rewrite::Moved(op), Some(at), Some(length)) => moved(function, op, at, length),
         (Rewrite::Sign, Some(number), None) => sign(number),

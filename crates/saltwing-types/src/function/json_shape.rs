@@ -1,0 +1,113 @@
+//! What a JSON value is, and holds.
+
+use super::array::TEXTS;
+use super::signature::{VARCHAR, of_kind, text};
+use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
+use crate::json::{self, shape, shape::Kind};
+use crate::{SqlType, Value, ValueError};
+
+pub(super) static ALL: &[&ScalarFunction] =
+    &[&JSON_ARRAY_LENGTH, &JSON_CONTAINS, &JSON_KEYS, &JSON_PRETTY, &JSON_TYPE, &JSON_TYPEOF, &JSON_VALID];
+
+const BOOLEAN: ResultType = ResultType::Is(SqlType::Boolean);
+const OF_JSON: Parameter = of_kind("json", ParameterKind::Json);
+const WITH_PATH: &[Parameter] = &[OF_JSON, of_kind("path", ParameterKind::JsonPath)];
+
+static JSON_ARRAY_LENGTH: ScalarFunction = ScalarFunction::new(
+    "JSON_ARRAY_LENGTH",
+    &[Signature::new(WITH_PATH, ResultType::Is(SqlType::BigInt)).optional(1)],
+    |args| {
+        let Some(part) = part(args)? else { return Ok(Value::Null) };
+        match json::elements(part)? {
+            Some(elements) => Ok(Value::Int(elements.len() as i64)),
+            None => Err(args.refused("it is of arrays; JSON_TYPE tells what a value is")),
+        }
+    },
+)
+.gives("How many elements a JSON array has.")
+.example("JSON_ARRAY_LENGTH('{\"a\": [1, 2]}', '$.a')", "2");
+
+pub(super) static JSON_CONTAINS: ScalarFunction = ScalarFunction::new(
+    "JSON_CONTAINS",
+    &[Signature::new(&[OF_JSON, of_kind("other", ParameterKind::Json)], BOOLEAN)],
+    |args| shape::contains(args.text(0)?, args.text(1)?).map(Value::Bool),
+)
+.gives(
+    "Whether the second value is in the first, as json @> other in PostgreSQL: each member in the member of its name, each element \
+     in some element.",
+)
+.example("JSON_CONTAINS('{\"a\": [1, 2], \"b\": 3}', '{\"a\": [2]}')", "true");
+
+static JSON_KEYS: ScalarFunction =
+    ScalarFunction::new("JSON_KEYS", &[Signature::new(WITH_PATH, TEXTS).optional(1)], |args| {
+        let Some(part) = part(args)? else { return Ok(Value::Null) };
+        let members = json::members(part)?.unwrap_or_default();
+        Ok(Value::Array(members.into_iter().map(|(name, _)| Value::Text(name)).collect()))
+    })
+    .size(SizeBound {
+        // The shortest member is `"":0`.
+        bytes: |args| Ok(args.text(0)?.len() * (1 + size_of::<Value>() / 4)),
+        multiplies: true,
+    })
+    .gives("The names of an object's members; none of any other value, as in DuckDB.")
+    .example("JSON_KEYS('{\"a\": 1, \"b\": 2}')", "[\"a\",\"b\"]");
+
+static JSON_PRETTY: ScalarFunction =
+    ScalarFunction::new("JSON_PRETTY", &[Signature::new(&[OF_JSON], VARCHAR)], |args| {
+        let text = args.text(0)?;
+        let bytes = shape::pretty_bytes(text);
+        if bytes > crate::VALUE_BYTES_MAX {
+            return Err(ValueError::ValueTooLarge { function: "JSON_PRETTY", bytes });
+        }
+        Ok(Value::Text(shape::pretty(text)))
+    })
+    .aliases(&["JSONB_PRETTY"])
+    .size(SizeBound { bytes: |args| Ok(shape::pretty_bytes(args.text(0)?)), multiplies: true })
+    .gives("The value with a line for each member and element, each level four blanks further in.")
+    .example("REPLACE(JSON_PRETTY('{\"a\":1}'), CHR(10), '/')", "{/    \"a\": 1/}");
+
+static JSON_TYPE: ScalarFunction =
+    ScalarFunction::new("JSON_TYPE", &[Signature::new(WITH_PATH, VARCHAR).optional(1)], |args| {
+        Ok(part(args)?.map_or(Value::Null, |part| {
+            Value::text(match shape::kind(part) {
+                Kind::Object => "object",
+                Kind::Array => "array",
+                Kind::Text => "text",
+                Kind::Number if part.contains(['.', 'e', 'E']) => "real",
+                Kind::Number => "integer",
+                Kind::True => "true",
+                Kind::False => "false",
+                Kind::Null => "null",
+            })
+        }))
+    })
+    .gives("What the value, or its part at the path, is, in SQLite's words: object, array, text, integer, real, true, false or null.")
+    .example("JSON_TYPE('{\"a\": 1.5}', '$.a')", "real");
+
+static JSON_TYPEOF: ScalarFunction =
+    ScalarFunction::new("JSON_TYPEOF", &[Signature::new(&[OF_JSON], VARCHAR)], |args| {
+        Ok(Value::text(match shape::kind(args.text(0)?.trim()) {
+            Kind::Object => "object",
+            Kind::Array => "array",
+            Kind::Text => "string",
+            Kind::Number => "number",
+            Kind::True | Kind::False => "boolean",
+            Kind::Null => "null",
+        }))
+    })
+    .aliases(&["JSONB_TYPEOF"])
+    .gives("What the value is, in PostgreSQL's words: object, array, string, number, boolean or null.")
+    .example("JSON_TYPEOF('[1]')", "array");
+
+pub(super) static JSON_VALID: ScalarFunction =
+    ScalarFunction::new("JSON_VALID", &[Signature::new(&[text("text")], BOOLEAN)], |args| {
+        Ok(Value::Bool(json::check(args.text(0)?).is_ok()))
+    })
+    .gives("Whether the text is JSON, as text IS JSON.")
+    .example("JSON_VALID('{\"a\": 1}')", "true");
+
+/// The part at the path, the whole without one.
+fn part<'a>(args: &Args<'a>) -> Result<Option<&'a str>, ValueError> {
+    let path = args.optional_text(1)?.map_or(Ok(Vec::new()), json::path)?;
+    json::part(args.text(0)?, &path)
+}

@@ -1,0 +1,71 @@
+//! Changes of parts: the text around a part stays as it was written.
+
+use super::{Step, elements, members, part, spliced};
+use crate::ValueError;
+use crate::array_text::push_quoted;
+
+/// Which changes are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// A part that is there gets another value.
+    pub(crate) replaces: bool,
+    /// A last member that is missing is added, and an element right behind the last one.
+    pub(crate) adds: bool,
+}
+
+/// A JSON value with `new` at the path; as it is if the path leads nowhere or the change is not made.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn changed(json: &str, path: &[Step], new: &str, change: Change) -> Result<String, ValueError> {
+    if let Some(old) = part(json, path)? {
+        return if change.replaces { spliced(json, old, &[new]) } else { Ok(json.to_owned()) };
+    }
+    let Some((last, parents)) = path.split_last().filter(|_| change.adds) else { return Ok(json.to_owned()) };
+    let Some(parent) = part(json, parents)? else { return Ok(json.to_owned()) };
+    let (open, close, name) = match last {
+        Step::Member(name) if parent.starts_with('{') => ('{', '}', Some(name)),
+        Step::Element(index) if elements(parent)?.is_some_and(|known| known.len() as i64 == *index) => ('[', ']', None),
+        _ => return Ok(json.to_owned()),
+    };
+    let Some(inside) = parent.strip_prefix(open).and_then(|inside| inside.strip_suffix(close)) else {
+        return Ok(json.to_owned());
+    };
+    let mut added = String::from(if inside.trim().is_empty() { "" } else { ", " });
+    if let Some(name) = name {
+        push_quoted(&mut added, name);
+        added.push_str(": ");
+    }
+    let end = inside.trim_end().len();
+    spliced(json, inside.get(end..end).unwrap_or_default(), &[&added, new])
+}
+
+/// A JSON value without the part at the path; as it is if there is none, and `None` without the whole.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn without_part(json: &str, path: &[Step]) -> Result<Option<String>, ValueError> {
+    let Some((last, parents)) = path.split_last() else { return Ok(None) };
+    let (Some(removed), Some(parent)) = (part(json, path)?, part(json, parents)?) else {
+        return Ok(Some(json.to_owned()));
+    };
+    let rest = match last {
+        Step::Element(_) => {
+            let elements = elements(parent)?.unwrap_or_default();
+            let kept: Vec<&str> = elements.into_iter().filter(|element| !std::ptr::eq(*element, removed)).collect();
+            format!("[{}]", kept.join(","))
+        }
+        Step::Member(name) | Step::Either(name) => {
+            let mut object = String::from("{");
+            for (member, value) in members(parent)?.unwrap_or_default() {
+                if member != *name {
+                    object.push_str(if object.len() > 1 { "," } else { "" });
+                    push_quoted(&mut object, &member);
+                    object.extend([":", value]);
+                }
+            }
+            object + "}"
+        }
+    };
+    spliced(json, parent, &[&rest]).map(Some)
+}
