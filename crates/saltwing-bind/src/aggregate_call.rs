@@ -21,11 +21,11 @@ use crate::tree::GroupCall;
 use crate::window_call::SortKey;
 
 /// What stands in a call of an aggregate function.
-struct Written<'a> {
-    e: &'a ast::Expr,
-    call: &'a ast::Function,
-    list: &'a FunctionArgumentList,
-    name: String,
+pub(crate) struct Written<'a> {
+    pub(crate) e: &'a ast::Expr,
+    pub(crate) call: &'a ast::Function,
+    pub(crate) list: &'a FunctionArgumentList,
+    pub(crate) name: String,
 }
 
 impl<'a> Written<'a> {
@@ -35,12 +35,12 @@ impl<'a> Written<'a> {
         Some(Self { e, call, list, name: part.as_ident()?.value.to_lowercase() })
     }
 
-    fn is_distinct(&self) -> bool {
+    pub(crate) fn is_distinct(&self) -> bool {
         self.list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
     }
 
     /// The arguments, if they are expressions without names.
-    fn exprs(&self) -> Option<Vec<&'a ast::Expr>> {
+    pub(crate) fn exprs(&self) -> Option<Vec<&'a ast::Expr>> {
         let expr = |argument: &'a FunctionArg| match argument {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
             _ => None,
@@ -49,7 +49,7 @@ impl<'a> Written<'a> {
     }
 
     /// The ORDER BY after the arguments, or that of WITHIN GROUP.
-    fn order_by(&self) -> &'a [ast::OrderByExpr] {
+    pub(crate) fn order_by(&self) -> &'a [ast::OrderByExpr] {
         let within = self.list.clauses.iter().find_map(|clause| match clause {
             FunctionArgumentClause::OrderBy(order_by) => Some(order_by.as_slice()),
             _ => None,
@@ -92,6 +92,7 @@ impl Lowerer<'_> {
             AggregateMeaning::FirstValues => self.values_of_group(queries()?, collector, &written, false)?,
             AggregateMeaning::LastValues => self.values_of_group(queries()?, collector, &written, true)?,
             AggregateMeaning::PercentRank => self.percent_rank(collector, &written)?,
+            AggregateMeaning::Composed(composition) => self.composed(collector, &written, entry, composition)?,
             AggregateMeaning::Own(function) => match self.own(collector, function, &written)? {
                 Some(column) => column,
                 None => self.engine_aggregate(queries()?, collector, &written, entry)?,
@@ -156,7 +157,7 @@ impl Lowerer<'_> {
         Ok(Some(collector.column(GroupCall::Own(call), ty, nullable, name)))
     }
 
-    fn filter(&self, written: &Written<'_>) -> std::result::Result<Option<Expr>, LowerError> {
+    pub(crate) fn filter(&self, written: &Written<'_>) -> std::result::Result<Option<Expr>, LowerError> {
         let inner = self.of_arguments();
         let filter = written.call.filter.as_ref();
         filter.map(|filter| Ok(typing::condition(inner.lower(filter)?)?)).transpose()
@@ -188,21 +189,7 @@ impl Lowerer<'_> {
         mut args: Vec<Expr>,
         order_by: &[ast::OrderByExpr],
     ) -> Lower {
-        let other = |clause: &FunctionArgumentClause| {
-            !matches!(clause, FunctionArgumentClause::OrderBy(_) | FunctionArgumentClause::IgnoreOrRespectNulls(_))
-        };
-        if written.list.clauses.iter().any(other) {
-            return Err(unsupported_form(written));
-        }
-        let (columns, inner) = (queries.columns(), self.of_rows());
-        let mut keys: Vec<SortKey> = Vec::with_capacity(order_by.len());
-        for item in order_by {
-            let key = inner.sort_key(item)?;
-            // The engine counts on an order in which no key stands twice.
-            if !keys.iter().any(|known| known.expr == key.expr) {
-                keys.push(key);
-            }
-        }
+        let mut keys = self.sort_keys(order_by)?;
         match entry.input() {
             AggregateInput::OrderedSet(_) => of_ordered_set(&mut args, &keys, written)?,
             AggregateInput::InOrder => {}
@@ -216,6 +203,39 @@ impl Lowerer<'_> {
                 keys.clear();
             }
         }
+        self.engine_call(queries, collector, written, entry, args, keys)
+    }
+
+    /// The keys of an order: the engine counts on one in which no key stands twice.
+    pub(crate) fn sort_keys(&self, order_by: &[ast::OrderByExpr]) -> std::result::Result<Vec<SortKey>, LowerError> {
+        let inner = self.of_rows();
+        let mut keys: Vec<SortKey> = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let key = inner.sort_key(item)?;
+            if !keys.iter().any(|known| known.expr == key.expr) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The column of a call of the engine's function, with DISTINCT, FILTER and IGNORE NULLS as they are written.
+    pub(crate) fn engine_call(
+        &self,
+        queries: &dyn Queries,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        entry: &AggregateEntry,
+        args: Vec<Expr>,
+        keys: Vec<SortKey>,
+    ) -> Lower {
+        let other = |clause: &FunctionArgumentClause| {
+            !matches!(clause, FunctionArgumentClause::OrderBy(_) | FunctionArgumentClause::IgnoreOrRespectNulls(_))
+        };
+        if written.list.clauses.iter().any(other) {
+            return Err(unsupported_form(written));
+        }
+        let columns = queries.columns();
         let last = written.exprs().and_then(|exprs| exprs.last().copied());
         check_constant(entry, &written.name, &args).map_err(|error| error.at(last.and_then(expr_span)))?;
         if args.iter().any(|argument| collector.is_of_outer_rows(argument)) {
@@ -347,7 +367,7 @@ fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>)
     Ok(())
 }
 
-fn unsupported_form(written: &Written<'_>) -> LowerError {
+pub(crate) fn unsupported_form(written: &Written<'_>) -> LowerError {
     LowerError::Unsupported(format!("this form of {}", written.name.to_uppercase()), expr_span(written.e))
 }
 

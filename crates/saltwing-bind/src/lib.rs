@@ -15,6 +15,7 @@ mod call;
 mod check;
 mod collector;
 mod comment;
+mod composed_aggregate;
 mod computed;
 mod condition;
 mod conflict;

@@ -46,7 +46,21 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     if function == Function::AGE && args.len() == 1 {
         args.insert(0, Cow::Owned(current_date()));
     }
+    if Function::OF_SQLITE_DATES.contains(&function) {
+        match args.first().map(|first| string(first)) {
+            None => args.push(Cow::Owned(current_timestamp())),
+            Some(Some(first)) if first.eq_ignore_ascii_case("now") => {
+                if let Some(first) = args.first_mut() {
+                    *first = Cow::Owned(current_timestamp());
+                }
+            }
+            Some(_) => {}
+        }
+    }
     for (index, arg) in args.iter_mut().enumerate() {
+        if let Some(word) = word_of(function, index, arg) {
+            *arg = Cow::Owned(word);
+        }
         if let Some(stride) = stride(function, index, arg) {
             *arg = Cow::Owned(stride);
         }
@@ -98,6 +112,19 @@ fn named_args(function: Function, args: &[FunctionArg]) -> Option<Vec<Cow<'_, Ex
     let counts = |index| matches!(signature.kind(index), Some(ParameterKind::Integer | ParameterKind::Number));
     let filled = places.into_iter().enumerate().map(|(index, arg)| arg.or_else(|| counts(index).then(zero)));
     filled.collect()
+}
+
+/// The text of an argument that is a word without quotes, as NFC in `NORMALIZE(text, NFC)`.
+fn word_of(function: Function, index: usize, arg: &Expr) -> Option<Expr> {
+    let Expr::Identifier(Ident { value, quote_style: None, .. }) = arg else { return None };
+    let mut kinds = function.signatures.iter().filter_map(|signature| signature.kind(index));
+    let is_word = kinds.any(|kind| kind == ParameterKind::NormalForm);
+    is_word.then(|| Expr::value(Value::SingleQuotedString(value.clone())))
+}
+
+/// The instant of the statement.
+fn current_timestamp() -> Expr {
+    plain_call(Ident::new("current_timestamp"), FunctionArguments::None)
 }
 
 /// The day of the statement.
@@ -193,6 +220,11 @@ pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
                 BinaryOperator::LongArrow => Function::JSON_GET_TEXT,
                 BinaryOperator::HashArrow => Function::JSON_GET_PATH,
                 BinaryOperator::HashLongArrow => Function::JSON_GET_PATH_TEXT,
+                BinaryOperator::PGOverlap => Function::ARRAY_OVERLAPS,
+                BinaryOperator::AtArrow => Function::JSON_CONTAINS,
+                BinaryOperator::ArrowAt => {
+                    return Some((Function::JSON_CONTAINS, vec![Cow::Borrowed(right), Cow::Borrowed(left)]));
+                }
                 _ => return None,
             };
             (function, vec![Cow::Borrowed(left), Cow::Borrowed(right)])

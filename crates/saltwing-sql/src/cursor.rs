@@ -9,9 +9,11 @@
 use std::ops::{ControlFlow, Range};
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut, visit_relations_mut};
+use sqlparser::ast::{
+    Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut, With, visit_relations_mut,
+};
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::Parser;
+use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
@@ -385,6 +387,16 @@ impl<'a> Cursor<'a> {
     pub(crate) fn query(&mut self) -> Result<Box<Query>, SqlError> {
         let start = self.index();
         let result = self.parser.parse_query();
+        result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
+    }
+
+    /// Takes the queries of a WITH, by `parse`.
+    pub(crate) fn with_clause(
+        &mut self,
+        parse: impl FnOnce(&mut Parser<'a>) -> Result<With, ParserError>,
+    ) -> Result<With, SqlError> {
+        let start = self.index();
+        let result = parse(&mut self.parser);
         result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 

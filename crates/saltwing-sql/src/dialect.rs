@@ -25,6 +25,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, Word};
 
+use crate::call::function_call;
 use crate::dynamic_column::LIST_QUOTE;
 use crate::{sequence_value, words};
 
@@ -127,6 +128,14 @@ impl Dialect for SaltwingDialect {
         true
     }
 
+    fn supports_select_wildcard_replace(&self) -> bool {
+        true
+    }
+
+    fn supports_order_by_all(&self) -> bool {
+        true
+    }
+
     fn supports_bitwise_shift_operators(&self) -> bool {
         true
     }
@@ -154,7 +163,9 @@ impl Dialect for SaltwingDialect {
     }
 
     fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
-        !words::is_reserved(*keyword) && (explicit || *keyword != Keyword::QUALIFY)
+        // These two are keywords before JOIN alone.
+        let is_join = matches!(keyword, Keyword::SEMI | Keyword::ANTI);
+        !is_join && !words::is_reserved(*keyword) && (explicit || *keyword != Keyword::QUALIFY)
     }
 
     fn is_table_alias(&self, keyword: &Keyword, _parser: &mut Parser) -> bool {
@@ -190,10 +201,22 @@ impl Dialect for SaltwingDialect {
         if parser.peek_token_ref().token == Token::DoubleColon {
             return Some(double_colon_cast(parser, left));
         }
+        match parser.peek_token_ref().token {
+            Token::Sharp => return Some(self.other_operator(parser, left, BinaryOperator::PGBitwiseXor)),
+            Token::Overlap => return Some(self.other_operator(parser, left, BinaryOperator::PGOverlap)),
+            _ => {}
+        }
+        if let Some((negated, function)) = pattern_operator(parser) {
+            return Some(self.pattern_call(parser, left, negated, function));
+        }
         match word_at(parser, 0) {
             Some(Keyword::AND) => Some(gather(parser, left, BinaryOperator::And, Keyword::AND, precedence)),
             Some(Keyword::OR) => Some(gather(parser, left, BinaryOperator::Or, Keyword::OR, precedence)),
-            Some(Keyword::IS) => is_distinct_from(parser, left, precedence),
+            Some(Keyword::IS) => is_json(parser, left).or_else(|| is_distinct_from(parser, left, precedence)),
+            Some(Keyword::BETWEEN) if is_symmetric(parser, 1) => Some(self.between_symmetric(parser, left, false)),
+            Some(Keyword::NOT) if word_at(parser, 1) == Some(Keyword::BETWEEN) && is_symmetric(parser, 2) => {
+                Some(self.between_symmetric(parser, left, true))
+            }
             Some(Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR) => Some(self.like(parser, left, false)),
             Some(Keyword::NOT) => match word_at(parser, 1) {
                 Some(Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR) => Some(self.like(parser, left, true)),
@@ -211,7 +234,13 @@ impl Dialect for SaltwingDialect {
         if self.in_default.get() && word(0) == Keyword::NOT && word(1) == Keyword::NULL {
             return Some(Ok(self.prec_unknown()));
         }
+        if pattern_operator(parser).is_some() {
+            return Some(Ok(self.prec_value(Precedence::Like)));
+        }
         match parser.peek_token_ref().token {
+            Token::Sharp | Token::Overlap | Token::AtArrow | Token::ArrowAt => {
+                Some(Ok(self.prec_value(Precedence::PgOther)))
+            }
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
             // A power in some databases, exclusive OR in others: an error says what to write.
@@ -239,6 +268,43 @@ impl SaltwingDialect {
         let operand = Box::new(parser.parse_subexpr(precedence)?);
         let expr = if another { Box::new(Expr::Nested(operand)) } else { operand };
         Ok(Expr::UnaryOp { op, expr })
+    }
+
+    fn other_operator(&self, parser: &mut Parser, left: &Expr, op: BinaryOperator) -> Result<Expr, ParserError> {
+        parser.advance_token();
+        let right = Box::new(parser.parse_subexpr(self.prec_value(Precedence::PgOther))?);
+        Ok(Expr::BinaryOp { left: Box::new(left.clone()), op, right })
+    }
+
+    /// `text GLOB pattern` as `GLOB(pattern, text)`, and `text REGEXP pattern` as `REGEXP_LIKE(text, pattern)`.
+    fn pattern_call(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        negated: bool,
+        function: &str,
+    ) -> Result<Expr, ParserError> {
+        (0..=usize::from(negated)).for_each(|_| parser.advance_token());
+        let pattern = parser.parse_subexpr(self.prec_value(Precedence::Like))?;
+        let args = if function == GLOB { [pattern, left.clone()] } else { [left.clone(), pattern] };
+        let call = function_call(Ident::new(function), args);
+        Ok(if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call })
+    }
+
+    /// `x BETWEEN SYMMETRIC a AND b` as `(x BETWEEN a AND b OR x BETWEEN b AND a)`.
+    fn between_symmetric(&self, parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
+        (0..2 + usize::from(negated)).for_each(|_| parser.advance_token());
+        let precedence = self.prec_value(Precedence::Between);
+        let low = parser.parse_subexpr(precedence)?;
+        parser.expect_keyword_is(Keyword::AND)?;
+        let high = parser.parse_subexpr(precedence)?;
+        let between = |low: &Expr, high: &Expr| {
+            let (expr, low, high) = (Box::new(left.clone()), Box::new(low.clone()), Box::new(high.clone()));
+            Box::new(Expr::Between { expr, negated, low, high })
+        };
+        let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
+        let (left, right) = (between(&low, &high), between(&high, &low));
+        Ok(Expr::Nested(Box::new(Expr::BinaryOp { left, op, right })))
     }
 
     fn like(&self, parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
@@ -271,6 +337,46 @@ fn word_at(parser: &Parser, n: usize) -> Option<Keyword> {
         Token::Word(word) => Some(word.keyword),
         _ => None,
     }
+}
+
+/// SQLite's function for its operator GLOB.
+const GLOB: &str = "GLOB";
+
+/// The function of an operator that is a word and no keyword, and whether NOT stands before it.
+///
+/// The word is a name unless an operand follows it.
+fn pattern_operator(parser: &Parser) -> Option<(bool, &'static str)> {
+    let negated = word_at(parser, 0) == Some(Keyword::NOT);
+    let place = usize::from(negated);
+    let function = match &parser.peek_nth_token_ref(place).token {
+        Token::Word(word) if word.quote_style.is_none() => words::pattern_function(&word.value)?,
+        _ => return None,
+    };
+    let is_operand = match &parser.peek_nth_token_ref(place + 1).token {
+        Token::TripleSingleQuotedString(_) | Token::Placeholder(_) | Token::LParen => true,
+        Token::Word(word) => !words::is_reserved(word.keyword) || word.keyword == Keyword::CAST,
+        _ => false,
+    };
+    is_operand.then_some((negated, function))
+}
+
+/// Whether the word at this place is SYMMETRIC, and no name.
+fn is_symmetric(parser: &Parser, place: usize) -> bool {
+    let is_word = matches!(&parser.peek_nth_token_ref(place).token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("SYMMETRIC"));
+    let ends = matches!(&parser.peek_nth_token_ref(place + 1).token, Token::Word(word) if word.keyword == Keyword::AND);
+    is_word && !ends
+}
+
+/// `text IS [NOT] JSON` as `[NOT] JSON_VALID(text)`.
+fn is_json(parser: &mut Parser, left: &Expr) -> Option<Result<Expr, ParserError>> {
+    let negated = word_at(parser, 1) == Some(Keyword::NOT);
+    if word_at(parser, 1 + usize::from(negated)) != Some(Keyword::JSON) {
+        return None;
+    }
+    (0..2 + usize::from(negated)).for_each(|_| parser.advance_token());
+    let call = function_call(Ident::new("JSON_VALID"), [left.clone()]);
+    Some(Ok(if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call }))
 }
 
 /// Reads a string, which the lexer has dressed up, as a plain string value.

@@ -1,7 +1,7 @@
 //! UPSERT, INSERT, DELETE and UPDATE.
 
-use saltwing_types::SqlType;
-use sqlparser::ast::{Expr, Ident, TableWithJoins, Value, ValueWithSpan};
+use saltwing_types::{Span, SqlType};
+use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, TableWithJoins, Value, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
@@ -26,10 +26,30 @@ pub fn is_default(expr: &Expr) -> bool {
 /// Reads what follows UPSERT or INSERT, which is token number `start`.
 pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
     let or = insert_or(cursor)?;
+    write(cursor, start, hints, or)
+}
+
+/// Reads what follows REPLACE, which is token number `start`: INSERT OR REPLACE.
+pub(crate) fn replace(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
+    let (target, action) = (ConflictTarget::PrimaryKey, ConflictAction::Replace);
+    write(cursor, start, hints, Some(ConflictClause { target, action, span: cursor.span_from(start) }))
+}
+
+fn write(
+    cursor: &mut Cursor<'_>,
+    start: usize,
+    hints: Vec<Hint>,
+    or: Option<ConflictClause>,
+) -> Result<Upsert, SqlError> {
     cursor.expect(&["INTO"])?;
     let table = cursor.existing_table()?;
     if cursor.at(&["AS"]) {
-        return Err(SqlError::not_supported("an alias behind INTO", cursor.here()));
+        return Err(SqlError::not_supported("an alias behind INTO", cursor.here())
+            .with_help("clauses behind the rows name the table as it is called, and the new row EXCLUDED"));
+    }
+    if cursor.at(&["BY", "NAME"]) {
+        return Err(SqlError::not_supported("INSERT .. BY NAME", cursor.here())
+            .with_help("name the columns behind the table: INSERT INTO t (a, b) SELECT .."));
     }
     let (columns, dynamic) = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
         true => {
@@ -43,8 +63,10 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
         Some("SELECT" | "WITH" | "TABLE") => RowSource::Query(query::parse(cursor)?),
-        Some("DEFAULT") if cursor.word_is(1, "VALUES") => {
-            return Err(SqlError::not_supported("DEFAULT VALUES", cursor.here()));
+        // A row of no values: all columns have their defaults.
+        Some("DEFAULT") if columns.is_none() && cursor.eat(&["DEFAULT", "VALUES"]) => {
+            let span = cursor.span_from(cursor.index().saturating_sub(2));
+            return default_values(cursor, start, hints, (table, overriding, or), span);
         }
         Some("SET") => return Err(SqlError::not_supported("INTO .. SET", cursor.here())),
         _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
@@ -66,6 +88,22 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
     let takes_first_columns = false;
+    Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
+}
+
+/// What follows `INSERT INTO t DEFAULT VALUES`: one row in which no column is given.
+fn default_values(
+    cursor: &mut Cursor<'_>,
+    start: usize,
+    hints: Vec<Hint>,
+    (table, overriding, or): (TableRef, bool, Option<ConflictClause>),
+    values: Span,
+) -> Result<Upsert, SqlError> {
+    let row = ValuesRow { first_parameter: None, values: Vec::new(), span: values };
+    let (source, returning) = (RowSource::Values(vec![row]), returning(cursor)?);
+    let (columns, dynamic, span) = (Some(Vec::new()), Vec::new(), cursor.span_from(start));
+    let takes_first_columns = false;
+    let conflict = or;
     Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
 }
 
@@ -168,11 +206,61 @@ fn conflict_target(cursor: &mut Cursor<'_>) -> Result<ConflictTarget, SqlError> 
 /// `column = expression`.
 pub(crate) fn assignment(cursor: &mut Cursor<'_>) -> Result<Assignment, SqlError> {
     if *cursor.peek(0) == Token::LParen {
-        return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
+        return Err(
+            SqlError::not_supported("SET (a, b) = .. here", cursor.here()).with_help("write SET a = .., b = ..")
+        );
     }
     let column = cursor.column()?;
     cursor.expect_symbol(&Token::Eq)?;
     Ok(Assignment { column, value: value(cursor)? })
+}
+
+/// `column = expression`, or `(column, ..) = (expression, ..)`, or `(column, ..) = (SELECT ..)`: the query once for each column.
+fn assignments(cursor: &mut Cursor<'_>) -> Result<Vec<Assignment>, SqlError> {
+    if *cursor.peek(0) != Token::LParen {
+        return Ok(vec![assignment(cursor)?]);
+    }
+    let start = cursor.index();
+    let columns = cursor.in_brackets(Cursor::column)?;
+    cursor.expect_symbol(&Token::Eq)?;
+    cursor.eat(&["ROW"]);
+    let values = match starts_query(cursor, 1) {
+        true => {
+            cursor.expect_symbol(&Token::LParen)?;
+            let query = query::parse(cursor)?;
+            cursor.expect_symbol(&Token::RParen)?;
+            one_column_each(&query)
+        }
+        false => Some(cursor.in_brackets(value)?),
+    };
+    let Some(values) = values else {
+        return Err(SqlError::not_supported("SET (a, b) = a query of this form", cursor.span_from(start))
+            .with_help("name the columns of its SELECT, or write SET a = (SELECT ..), b = (SELECT ..)"));
+    };
+    if values.len() != columns.len() {
+        let text = format!("{} columns and {} values", columns.len(), values.len());
+        return Err(SqlError::syntax(text, cursor.span_from(start)));
+    }
+    Ok(columns.into_iter().zip(values).map(|(column, value)| Assignment { column, value }).collect())
+}
+
+/// A query for each item of a SELECT; `None` if a `*` or a set operation hides how many there are, or DISTINCT is of all of them.
+fn one_column_each(query: &Query) -> Option<Vec<Expr>> {
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    let is_plain = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    // Without an order each query could choose other rows.
+    let chooses_any = query.limit_clause.is_some() && query.order_by.is_none();
+    if chooses_any || select.distinct.is_some() || !select.projection.iter().all(is_plain) {
+        return None;
+    }
+    let of_item = |item: &SelectItem| {
+        let mut query = query.clone();
+        if let SetExpr::Select(select) = query.body.as_mut() {
+            select.projection = vec![item.clone()];
+        }
+        Expr::Subquery(Box::new(query))
+    };
+    Some(select.projection.iter().map(of_item).collect())
 }
 
 /// Whether a query starts at the `n`th next token, brackets in front aside.
@@ -275,7 +363,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     let (table, dynamic, alias) = target(cursor)?;
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
-    let assignments = cursor.list(assignment)?;
+    let assignments: Vec<Assignment> = cursor.list(assignments)?.into_iter().flatten().collect();
     sequence::check_values(cursor, assignments.iter().map(|assignment| &assignment.value))?;
     let from = further_tables(cursor, "FROM")?;
     let selection = selection(cursor)?;

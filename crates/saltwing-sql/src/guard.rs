@@ -298,6 +298,7 @@ impl Guard {
     fn word(&mut self, around: &Around<'_>, keyword: Keyword, span: Span) -> Result<(), SqlError> {
         use Keyword::*;
         match keyword {
+            NoKeyword if is_pattern_operator(around) => self.operator(),
             NoKeyword => {}
             CASE => {
                 let trials = self.top().trials;
@@ -314,6 +315,8 @@ impl Guard {
                 self.top().ors += 1;
             }
             BETWEEN => {
+                // BETWEEN SYMMETRIC becomes two of them.
+                self.operator();
                 self.operator();
                 self.top().betweens += 1;
             }
@@ -441,6 +444,11 @@ impl Guard {
     fn top(&mut self) -> &mut Level {
         self.levels.last_mut().expect("the outermost level stays")
     }
+}
+
+fn is_pattern_operator(around: &Around<'_>) -> bool {
+    matches!(around.tokens.get(around.index), Some(TokenWithSpan { token: Token::Word(word), .. })
+        if word.quote_style.is_none() && words::pattern_function(&word.value).is_some())
 }
 
 /// A token among its neighbours.

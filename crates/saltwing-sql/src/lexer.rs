@@ -84,10 +84,10 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location, dialect: Dialect)
     Ok(lexed)
 }
 
-/// Refuses `N'..'`, `U&'..'` and their kin, whose prefix would be a name: `U & '..'`.
+/// Refuses `N'..'`, `B'..'` and their kin, whose prefix would be a name.
 fn refuse_prefix(piece: &str, quote_at: usize, span: Span) -> Result<(), SqlError> {
     let before = piece.get(..quote_at).unwrap_or("");
-    let prefix = ["U&", "N", "B", "R", "Q", "NQ"].into_iter().find(|prefix| {
+    let prefix = ["N", "B", "R", "Q", "NQ"].into_iter().find(|prefix| {
         before
             .len()
             .checked_sub(prefix.len())
@@ -123,8 +123,10 @@ fn token(kind: Lexeme, text: &str, span: Span) -> Result<Token, SqlError> {
         Lexeme::QuotedName => word(&quoted_name(text, span)?, Some('"')),
         Lexeme::Text => Token::TripleSingleQuotedString(inner(text, 1).replace("''", "'")),
         Lexeme::EscapedText => Token::TripleSingleQuotedString(unescape(inner(text, 2), span)?),
+        Lexeme::UnicodeText => Token::TripleSingleQuotedString(unicode_text(inner(text, 3), span)?),
+        Lexeme::DollarText => Token::TripleSingleQuotedString(dollar_text(text).to_owned()),
         Lexeme::Hex => Token::HexStringLiteral(hex(inner(text, 2), span)?),
-        Lexeme::Number => Token::Number(text.to_owned(), false),
+        Lexeme::Number => Token::Number(plain_number(text, span)?, false),
         Lexeme::Parameter => Token::Placeholder(text.to_owned()),
         Lexeme::Symbol => symbol(text, span)?,
         Lexeme::Stray => return Err(stray(text, span)),
@@ -201,6 +203,11 @@ fn symbol(text: &str, span: Span) -> Result<Token, SqlError> {
         "->>" => Token::LongArrow,
         "#>" => Token::HashArrow,
         "#>>" => Token::HashLongArrow,
+        "@>" => Token::AtArrow,
+        "<@" => Token::ArrowAt,
+        "&&" => Token::Overlap,
+        "#" => Token::Sharp,
+        ":" => Token::Colon,
         "::" => Token::DoubleColon,
         "<=" => Token::LtEq,
         "<>" | "!=" => Token::Neq,
@@ -237,7 +244,7 @@ fn stray(text: &str, span: Span) -> SqlError {
     match text {
         "`" | "´" => error.with_help("quote names with double quotes: \"name\""),
         "‘" | "’" | "“" | "”" => error.with_help("quote strings with ' and names with \""),
-        "#" => error.with_help("comments start with -- or //"),
+        "{" | "}" => error.with_help("there are no structs and maps: JSON_OBJECT('a', 1) makes JSON of values"),
         "，" | "；" | "（" | "）" => error.with_help("this is a full-width character; write the plain one"),
         "\\" => error.with_help("a backslash means something only inside a string"),
         _ => error,
@@ -250,8 +257,56 @@ fn unterminated(open: Open, span: Span) -> SqlError {
         Open::Comment => SqlError::syntax("a comment is not closed", first).with_help("close it with */"),
         Open::Text => SqlError::syntax("a string is not closed", first)
             .with_help("close it with '; a ' inside a string is written ''"),
+        Open::DollarText => SqlError::syntax("a string in dollars is not closed", first)
+            .with_help("close it with the same dollars, and the same tag between them"),
         Open::QuotedName => SqlError::syntax("a quoted name is not closed", first).with_help("close it with \""),
     }
+}
+
+/// A number as digits of base 10, without marks.
+fn plain_number(text: &str, span: Span) -> Result<String, SqlError> {
+    let digits = text.replace('_', "");
+    let base = match digits.get(..2) {
+        Some("0x" | "0X") => 16,
+        Some("0o" | "0O") => 8,
+        Some("0b" | "0B") => 2,
+        _ => return Ok(digits),
+    };
+    let number = u64::from_str_radix(digits.get(2..).unwrap_or_default(), base);
+    number.map(|number| number.to_string()).map_err(|_| {
+        SqlError::syntax(format!("{text} has more than 64 bits"), span).with_help("write it as a decimal number")
+    })
+}
+
+/// The inside of `$tag$..$tag$`.
+fn dollar_text(text: &str) -> &str {
+    let tag = text.get(1..).and_then(|rest| rest.find('$')).map_or(0, |end| end + 2);
+    text.get(tag..text.len().saturating_sub(tag)).unwrap_or_default()
+}
+
+/// The meaning of the inside of `U&'..'`: `\\00e4` and `\\+01f600` are characters, two backslashes are one.
+fn unicode_text(text: &str, span: Span) -> Result<String, SqlError> {
+    let (mut out, mut chars) = (String::with_capacity(text.len()), text.chars().peekable());
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\'', _) => {
+                // The second of a doubled quote.
+                chars.next();
+                out.push('\'');
+            }
+            ('\\', Some('\\')) => {
+                chars.next();
+                out.push('\\');
+            }
+            ('\\', Some('+')) => {
+                chars.next();
+                out.push(code_point(&mut chars, 6, 6, 16, span)?);
+            }
+            ('\\', _) => out.push(code_point(&mut chars, 4, 4, 16, span)?),
+            (c, _) => out.push(c),
+        }
+    }
+    Ok(out)
 }
 
 /// The meaning of the inside of `E'..'`, by PostgreSQL's rules.
@@ -300,7 +355,7 @@ fn digits(chars: &mut Chars<'_>, most: u32, radix: u32) -> (u32, u32) {
 fn code_point(chars: &mut Chars<'_>, least: u32, most: u32, radix: u32, span: Span) -> Result<char, SqlError> {
     let (value, count) = digits(chars, most, radix);
     if count < least {
-        return Err(SqlError::syntax(format!("an escape in E'..' takes {most} hexadecimal digits"), span));
+        return Err(SqlError::syntax(format!("an escape in a string takes {most} hexadecimal digits"), span));
     }
     char_of(value, span)
 }
@@ -326,7 +381,9 @@ fn demote_keywords(tokens: &mut [TokenWithSpan]) {
             Keyword::FILTER => bracket,
             Keyword::WITHIN => next == Keyword::GROUP,
             Keyword::IGNORE | Keyword::RESPECT => next == Keyword::NULLS,
-            Keyword::SEMI | Keyword::ANTI => matches!(previous, Keyword::LEFT | Keyword::RIGHT),
+            Keyword::SEMI | Keyword::ANTI => {
+                matches!(previous, Keyword::LEFT | Keyword::RIGHT) || next == Keyword::JOIN
+            }
             Keyword::SIMILAR => next == Keyword::TO,
             Keyword::AT => next == Keyword::TIME,
             Keyword::ORDINALITY => previous == Keyword::WITH,

@@ -18,7 +18,7 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
-    index, merge, place, query, row_time, row_value, sequence, session, transaction, user, view,
+    index, merge, place, query, row_time, row_value, sequence, session, spelling, transaction, user, view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -160,6 +160,7 @@ fn parse_text(
     let hints = hint::collect(sql, &hints, &tokens);
     let parameters = parameter::number(&mut tokens)?;
     let exact = if language == Dialect::Phoenix { ExactNames::of(&tokens) } else { None };
+    spelling::rewrite(&mut tokens, &mut ranges);
     query::rewrite_table(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
     file_options::rewrite(sql, &mut tokens, &mut ranges)?;
@@ -244,6 +245,10 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         return Err(cursor.expected("a statement"));
     };
     match verb.as_str() {
+        "WITH" if let Some(write) = with_write::write_start(cursor) => {
+            let with = with_write::parse(cursor, write)?;
+            return with_write::put(statement(cursor, hints)?, &with);
+        }
         "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::page(cursor, hints).map(Statement::Query),
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
         "ADVISE" => return advise(cursor, hints).map(Statement::Explain),
@@ -272,6 +277,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
             Statement::Upsert(Upsert { takes_first_columns, ..upsert })
         }),
         "INSERT" => dml::upsert(cursor, start, hints).map(Statement::Insert),
+        "REPLACE" => dml::replace(cursor, start, hints).map(Statement::Insert),
         "DELETE" => dml::delete(cursor, start, hints).map(Statement::Delete),
         "UPDATE" => dml::update(cursor, start, hints).map(Statement::Update),
         "MERGE" => merge::parse(cursor, start, hints).map(Statement::Merge),
@@ -477,7 +483,6 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "ALTER" if cursor.at(&["ALTER", "SESSION"]) => (2, Some("SET name = value sets an option of this session")),
         "ALTER" => (2, None),
         "CALL" => (1, Some(NO_PROCEDURES)),
-        "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         // Phoenix's form, with the permissions as letters in a text.
         "GRANT" | "REVOKE" if matches!(cursor.peek(1), Token::TripleSingleQuotedString(_)) => {

@@ -15,7 +15,7 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::parameter::parameter_place;
 use crate::statement::{After, AfterToken, Hint, QueryStatement, SourceText};
-use crate::{as_of, sequence, sequence_value, words};
+use crate::{as_of, refused_word, sequence, sequence_value, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
@@ -304,8 +304,10 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
             Err(SqlError::not_supported("FOR SYSTEM_TIME without AS OF", span)
                 .with_help("write t AS OF TIMESTAMP expression"))
         }
-        _ if upper == "TABLESAMPLE" && cursor.token(index + 1).token == Token::LParen => refuse("TABLESAMPLE"),
-        _ => Ok(()),
+        _ => match refused_word::refusal(cursor, index, &upper) {
+            Some((what, help)) => Err(SqlError::not_supported(what, span).with_help(help)),
+            None => Ok(()),
+        },
     }
 }
 

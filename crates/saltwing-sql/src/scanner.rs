@@ -12,7 +12,10 @@
 //! | `/*+ .. */` | a hint |
 //! | `'it''s'` | a string; a backslash is a backslash, except in Phoenix's [dialect](Dialect) |
 //! | `E'a\n'` | a string with escapes |
+//! | `U&'\00e4'` | a string with characters by their numbers in Unicode |
+//! | `$$it's$$`, `$tag$..$tag$` | a string as it is |
 //! | `X'00ff'` | bytes |
+//! | `0xff`, `0o17`, `0b101`, `1_000` | numbers |
 //! | `"a""b"` | a quoted name |
 //! | `?`, `?1`, `$1`, `:1`, `:name` | a parameter |
 //!
@@ -41,6 +44,10 @@ pub enum Lexeme {
     Text,
     /// `E'..'`.
     EscapedText,
+    /// `U&'..'`.
+    UnicodeText,
+    /// `$$..$$` and `$tag$..$tag$`.
+    DollarText,
     /// `X'..'`.
     Hex,
     /// An unsigned number.
@@ -66,13 +73,15 @@ pub enum Open {
     Text,
     /// `"..`.
     QuotedName,
+    /// `$$..`.
+    DollarText,
 }
 
 /// Longest first, so that the first match is the right one.
-const SYMBOLS: [&str; 44] = [
-    "->>", "->", "#>>", "#>", "!~~*", "!~~", "!~*", "~~*", "!~", "~~", "~*", "::", "<=", "<>", "<<", ">=", ">>", "!=",
-    "||", "=>", "==", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".", ";", ":", "|", "&", "^",
-    "~", "{", "}", "@",
+const SYMBOLS: [&str; 48] = [
+    "->>", "->", "#>>", "#>", "#", "@>", "<@", "&&", "!~~*", "!~~", "!~*", "~~*", "!~", "~~", "~*", "::", "<=", "<>",
+    "<<", ">=", ">>", "!=", "||", "=>", "==", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".",
+    ";", ":", "|", "&", "^", "~", "{", "}", "@",
 ];
 
 /// The lexemes of `sql`, in order, each with its place in bytes.
@@ -132,12 +141,16 @@ fn lexeme(rest: &str, dialect: Dialect) -> Option<(Lexeme, usize)> {
         '\'' => quoted(bytes, 0, b'\'', dialect == Dialect::Phoenix, Lexeme::Text, Open::Text),
         '"' => quoted(bytes, 0, b'"', false, Lexeme::QuotedName, Open::QuotedName),
         'e' | 'E' if second == Some(b'\'') => quoted(bytes, 1, b'\'', true, Lexeme::EscapedText, Open::Text),
+        'u' | 'U' if rest.get(1..).is_some_and(|rest| rest.starts_with("&'")) => {
+            quoted(bytes, 2, b'\'', false, Lexeme::UnicodeText, Open::Text)
+        }
         'x' | 'X' if second == Some(b'\'') => quoted(bytes, 1, b'\'', false, Lexeme::Hex, Open::Text),
         c if is_name_start(c) => (Lexeme::Word, length_while(rest, is_name_part)),
         c if c.is_ascii_digit() => number(rest),
         '.' if second.is_some_and(|b| b.is_ascii_digit()) => number(rest),
         '?' => (Lexeme::Parameter, 1 + digits(bytes, 1)),
         '$' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
+        '$' if let Some(tag) = dollar_tag(rest) => dollar_text(rest, tag),
         ':' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
         ':' if rest.get(1..).and_then(|r| r.chars().next()).is_some_and(is_name_start) => {
             (Lexeme::Parameter, 1 + length_while(&rest[1..], is_name_part))
@@ -204,10 +217,53 @@ fn quoted(bytes: &[u8], open: usize, quote: u8, escapes: bool, kind: Lexeme, wha
     (Lexeme::Unterminated(what), bytes.len())
 }
 
-/// `12`, `1.5`, `.5`, `1.`, `1e5`, `1.5e-3`.
+/// The tag of a string in dollars that begins here, with its dollars.
+fn dollar_tag(rest: &str) -> Option<&str> {
+    let name = rest.strip_prefix('$')?;
+    let length = length_while(name, |c| is_name_part(c) && c != '$');
+    let is_tag = name.get(length..)?.starts_with('$') && !name.starts_with(|c: char| c.is_ascii_digit());
+    if is_tag { rest.get(..length + 2) } else { None }
+}
+
+fn dollar_text(rest: &str, tag: &str) -> (Lexeme, usize) {
+    match rest.get(tag.len()..).and_then(|inside| inside.find(tag)) {
+        Some(length) => (Lexeme::DollarText, length + 2 * tag.len()),
+        None => (Lexeme::Unterminated(Open::DollarText), rest.len()),
+    }
+}
+
+/// `0xff`, `0o17` and `0b101`; `None` of other numbers.
+fn number_of_base(rest: &str) -> Option<(Lexeme, usize)> {
+    let base = match rest.get(..2)? {
+        "0x" | "0X" => 16,
+        "0o" | "0O" => 8,
+        "0b" | "0B" => 2,
+        _ => return None,
+    };
+    let digits = rest.get(2..)?;
+    let length = length_while(digits, |c| c.is_digit(base) || c == '_');
+    let is_number = digits.starts_with(|c: char| c.is_digit(base)) && !ends_in_mark(digits.get(..length)?);
+    is_number.then(|| unless_runs_into_name(rest, 2 + length, Lexeme::Number))
+}
+
+fn ends_in_mark(digits: &str) -> bool {
+    digits.ends_with('_') || digits.contains("__")
+}
+
+/// Digits, with single marks between them.
+fn marked_digits(rest: &str) -> usize {
+    let length = length_while(rest, |c| c.is_ascii_digit() || c == '_');
+    let has_marks = rest.get(..length).is_some_and(|digits| !ends_in_mark(digits) && !digits.starts_with('_'));
+    if has_marks { length } else { digits(rest.as_bytes(), 0) }
+}
+
+/// `12`, `1_000`, `1.5`, `.5`, `1.`, `1e5`, `1.5e-3`.
 fn number(rest: &str) -> (Lexeme, usize) {
+    if let Some(number) = number_of_base(rest) {
+        return number;
+    }
     let bytes = rest.as_bytes();
-    let mut at = digits(bytes, 0);
+    let mut at = marked_digits(rest);
     if bytes.get(at) == Some(&b'.') {
         at += 1 + digits(bytes, at + 1);
     }

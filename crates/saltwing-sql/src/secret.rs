@@ -47,7 +47,12 @@ fn secret_start(statement: &str, dialect: Dialect) -> Option<usize> {
         let text = statement.get(range.clone()).unwrap_or("");
         let is_text = matches!(
             kind,
-            Lexeme::Text | Lexeme::EscapedText | Lexeme::Hex | Lexeme::Unterminated(Open::Text | Open::QuotedName)
+            Lexeme::Text
+                | Lexeme::EscapedText
+                | Lexeme::UnicodeText
+                | Lexeme::DollarText
+                | Lexeme::Hex
+                | Lexeme::Unterminated(Open::Text | Open::QuotedName | Open::DollarText)
         );
         match kind {
             Lexeme::Blank | Lexeme::Comment | Lexeme::Hint => continue,

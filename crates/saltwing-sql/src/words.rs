@@ -25,7 +25,7 @@ const KEYWORDS: [(u8, &str); 6] = [
         "\
         ANTI ARRAY AT BOTH CUBE CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP ESCAPE EXCLUDE EXTRACT \
         FILTER FIRST FOLLOWING GROUPING GROUPS IGNORE ILIKE INTERVAL LAST LEADING NEXT NULLS ONLY ORDINALITY \
-        OVER OVERLAY PARTITION PERCENT PLACING POSITION PRECEDING QUALIFY RANGE RECURSIVE RESPECT ROLLUP ROW \
+        OVER OVERLAY PARTITION PERCENT PLACING POSITION PRECEDING QUALIFY RANGE RECURSIVE REPLACE RESPECT ROLLUP ROW \
         ROWS SEMI SETS SIMILAR SUBSTR SUBSTRING TIES TO TRAILING TRIM TRY_CAST UNBOUNDED UNKNOWN UNNEST WITHIN \
         WITHOUT ZONE",
     ),
@@ -94,6 +94,12 @@ pub(crate) fn is_type_word(keyword: Keyword) -> bool {
 /// Whether the word names nothing unless it is quoted.
 pub(crate) fn is_reserved(keyword: Keyword) -> bool {
     is_in(OPENING | IDLE | CLAUSE, keyword)
+}
+
+/// The function of an operator that is a word.
+pub(crate) fn pattern_function(word: &str) -> Option<&'static str> {
+    let operators = [("GLOB", "GLOB"), ("REGEXP", "REGEXP_LIKE"), ("RLIKE", "REGEXP_LIKE")];
+    operators.into_iter().find(|(operator, _)| word.eq_ignore_ascii_case(operator)).map(|(_, function)| function)
 }
 
 /// Whether what comes before the word is finished.

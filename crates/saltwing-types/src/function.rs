@@ -35,6 +35,7 @@ mod json;
 mod json_change;
 mod json_making;
 mod json_shape;
+mod moments;
 mod numeric;
 mod padding;
 mod phoenix;

@@ -64,7 +64,7 @@ static JSON_PRETTY: ScalarFunction =
     .aliases(&["JSONB_PRETTY"])
     .size(SizeBound { bytes: |args| Ok(shape::pretty_bytes(args.text(0)?)), multiplies: true })
     .gives("The value with a line for each member and element, each level four blanks further in.")
-    .example("REPLACE(JSON_PRETTY('{\"a\":1}'), CHR(10), '/')", "{/    \"a\": 1/}");
+    .example("JSON_PRETTY('[]')", "[]");
 
 static JSON_TYPE: ScalarFunction =
     ScalarFunction::new("JSON_TYPE", &[Signature::new(WITH_PATH, VARCHAR).optional(1)], |args| {

@@ -9,7 +9,7 @@ use super::{
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 31] = [
+static SUBJECTS: [&[&ScalarFunction]; 32] = [
     super::array::ALL,
     super::binary::ALL,
     super::calendar::ALL,
@@ -29,6 +29,7 @@ static SUBJECTS: [&[&ScalarFunction]; 31] = [
     super::json_change::ALL,
     super::json_making::ALL,
     super::json_shape::ALL,
+    super::moments::ALL,
     super::numeric::ALL,
     super::padding::ALL,
     super::phoenix::ALL,

@@ -116,6 +116,7 @@ static BIT_XOR: AggregateEntry =
     of_engine("BIT_XOR", OF_BITS).gives("The bits that an odd number of the values has.").example("BIT_XOR(k)", "1");
 
 static BOOL_AND: AggregateEntry = of_engine("BOOL_AND", OF_CONDITIONS)
+    .aliases(&["EVERY"])
     .gives("Whether the condition holds for all rows where it is not NULL; NULL if there are none.")
     .example("BOOL_AND(n > 1)", "false");
 
@@ -136,11 +137,14 @@ static COVAR_SAMP: AggregateEntry = of_engine("COVAR_SAMP", OF_PAIRS)
     .gives("The covariance of the pairs without NULL, as a sample.")
     .example("COVAR_SAMP(n, k)", "2.0");
 
-static FIRST_VALUE: AggregateEntry = of_engine("FIRST_VALUE", ONE_IN_ORDER)
+/// `FIRST_VALUE(value ORDER BY key)`.
+pub static FIRST_VALUE: AggregateEntry = of_engine("FIRST_VALUE", ONE_IN_ORDER)
+    .aliases(&["FIRST"])
     .gives("The first value in the order, be it NULL; without an order any one.")
     .example("FIRST_VALUE(s ORDER BY k DESC)", "c");
 
 static LAST_VALUE: AggregateEntry = of_engine("LAST_VALUE", ONE_IN_ORDER)
+    .aliases(&["LAST"])
     .gives("The last value in the order, be it NULL; without an order any one.")
     .example("LAST_VALUE(s ORDER BY k)", "c");
 
@@ -223,7 +227,8 @@ static STDDEV_POP: AggregateEntry = of_engine("STDDEV_POP", OF_NUMBERS)
     .gives("The standard deviation of the values that are not NULL, as a whole population.")
     .example("STDDEV_POP(n)", "1.632993161855452");
 
-static STRING_AGG: AggregateEntry = of_engine(
+/// `STRING_AGG(text, separator ORDER BY key)`.
+pub static STRING_AGG: AggregateEntry = of_engine(
     "STRING_AGG",
     &[AggregateForm::new(AggregateInput::InOrder, &[text("text"), text("separator")], VARCHAR)],
 )

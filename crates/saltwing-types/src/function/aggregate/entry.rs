@@ -41,8 +41,37 @@ pub enum AggregateMeaning {
     FirstValues,
     /// `LAST_VALUES(value, count)`: the beginning of an ARRAY_AGG in the reverse order.
     LastValues,
+    /// Made of other functions.
+    Composed(Composition),
     /// `PERCENT_RANK(value) WITHIN GROUP (ORDER BY key)`: an AVG of comparisons.
     PercentRank,
+}
+
+/// How a function is made of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Composition {
+    /// `FIRST_VALUE(value ORDER BY by DESC)`.
+    ArgMax,
+    /// `FIRST_VALUE(value ORDER BY by)`.
+    ArgMin,
+    /// `STRING_AGG(CAST(value AS VARCHAR), separator)`.
+    GroupConcat,
+    /// A JSON array; NULL or an empty one if there is no row.
+    JsonArray {
+        /// Whether it is NULL then.
+        is_null_of_none: bool,
+    },
+    /// A JSON object; NULL or an empty one if there is no row.
+    JsonObject {
+        /// Whether it is NULL then.
+        is_null_of_none: bool,
+    },
+    /// `ARRAY_MODE(ARRAY_AGG(value ORDER BY value))`.
+    Mode,
+    /// The scalar function of this name of the ARRAY_AGG of the values.
+    OfArray(&'static str),
+    /// `COALESCE(SUM(CAST(value AS DOUBLE)), 0)`.
+    Total,
 }
 
 /// The executors that compute a function.
@@ -132,11 +161,14 @@ impl AggregateEntry {
     /// The executors that compute it.
     pub fn executors(&self) -> Executors {
         match self.meaning {
-            AggregateMeaning::Own(_) | AggregateMeaning::PercentRank => Executors::Both,
+            AggregateMeaning::Own(_)
+            | AggregateMeaning::PercentRank
+            | AggregateMeaning::Composed(Composition::Total) => Executors::Both,
             AggregateMeaning::Engine
             | AggregateMeaning::Grouping
             | AggregateMeaning::FirstValues
-            | AggregateMeaning::LastValues => Executors::Relational,
+            | AggregateMeaning::LastValues
+            | AggregateMeaning::Composed(_) => Executors::Relational,
         }
     }
 

@@ -1,12 +1,12 @@
 //! All aggregate functions.
 
 use super::super::{ParameterKind, ResultType};
-use super::{AggregateEntry, AggregateForm, AggregateFunction, engine, own};
+use super::{AggregateEntry, AggregateForm, AggregateFunction, composed, engine, own};
 use crate::SqlType;
 use crate::sql_type::TypeFamily;
 
 /// The lists of all kinds.
-static LISTS: [&[&AggregateEntry]; 2] = [own::ALL, engine::ALL];
+static LISTS: [&[&AggregateEntry]; 3] = [own::ALL, engine::ALL, composed::ALL];
 
 impl AggregateEntry {
     /// All entries, by name in alphabetical order in each of the lists.

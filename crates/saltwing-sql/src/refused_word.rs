@@ -1,0 +1,65 @@
+//! Clauses of queries that other databases have and this one does not, by the words with which they begin.
+
+use sqlparser::tokenizer::Token;
+
+use crate::cursor::Cursor;
+
+/// What is refused at a word, and what to write; `None` of a word that begins nothing of the kind.
+pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<(&'static str, &'static str)> {
+    let token = |n: usize| &cursor.token(index + n).token;
+    let is_next = |words: &[&str]| {
+        matches!(token(1), Token::Word(word) if word.quote_style.is_none()
+        && words.iter().any(|known| word.value.eq_ignore_ascii_case(known)))
+    };
+    let before = || index.checked_sub(1).map(|before| &cursor.token(before).token);
+    let follows_table = || matches!(before(), Some(Token::Word(_) | Token::RParen));
+    Some(match upper {
+        "ASOF" if is_next(&["JOIN"]) => (
+            "ASOF JOIN",
+            "LEFT JOIN LATERAL (SELECT .. FROM u WHERE u.k <= t.k ORDER BY u.k DESC LIMIT 1) ON TRUE takes the nearest row",
+        ),
+        "COLLATE" if follows_operand(before()) && matches!(token(1), Token::Word(_)) => (
+            "COLLATE",
+            "texts compare by their characters: LOWER(text) ignores case, COLLATION_KEY(text, 'de') has the order of a language",
+        ),
+        "TABLESAMPLE" if matches!(token(1), Token::LParen) || is_next(&["BERNOULLI", "SYSTEM", "RESERVOIR"]) => SAMPLE,
+        "USING" if is_next(&["SAMPLE"]) => SAMPLE,
+        "PIVOT" if follows_table() && *token(1) == Token::LParen => {
+            ("PIVOT", "an aggregate with FILTER gives each column: SUM(a) FILTER (WHERE c = 'x') AS x, .. GROUP BY k")
+        }
+        "UNPIVOT" if follows_table() && *token(1) == Token::LParen => (
+            "UNPIVOT",
+            "a row for each column is SELECT k, u.c, u.v FROM t, LATERAL (VALUES ('a', a), ('b', b)) u (c, v)",
+        ),
+        "SEARCH" if is_next(&["DEPTH", "BREADTH"]) => (
+            "SEARCH of a WITH RECURSIVE",
+            "compute a column to order by in the query itself: n || [k] for depth, n + 1 for breadth",
+        ),
+        "EXCLUDE" if is_next(&["CURRENT", "GROUP", "TIES", "NO"]) && follows_frame(before()) => (
+            "EXCLUDE in the frame of a window",
+            "take the value of the row off an aggregate over the whole frame, or join the rows with themselves",
+        ),
+        "LIMIT" if matches!(token(1), Token::Number(..)) && *token(2) == Token::Mod && ends(token(3)) => {
+            ("LIMIT of a share", "a number of rows may be a query: LIMIT (SELECT COUNT(*) / 2 FROM t)")
+        }
+        _ => return None,
+    })
+}
+
+const SAMPLE: (&str, &str) = (
+    "a sample of a table",
+    "WHERE RANDOM() < 0.1 chooses about a tenth of the rows, ORDER BY RANDOM() LIMIT n so many",
+);
+
+fn follows_operand(before: Option<&Token>) -> bool {
+    matches!(before, Some(Token::Word(_) | Token::RParen | Token::RBracket | Token::TripleSingleQuotedString(_)))
+}
+
+fn follows_frame(before: Option<&Token>) -> bool {
+    let ends = ["ROW", "PRECEDING", "FOLLOWING"];
+    matches!(before, Some(Token::Word(word)) if ends.iter().any(|end| word.value.eq_ignore_ascii_case(end)))
+}
+
+fn ends(token: &Token) -> bool {
+    matches!(token, Token::EOF | Token::SemiColon | Token::RParen | Token::Word(_))
+}
