@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use saltwing_sql::{expr_span, function_of, name_span, sequence_call};
 use saltwing_types::function::aggregate::AggregateEntry;
-use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, ValueError, typing};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, Value, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::date_field::check_date_field;
@@ -161,6 +162,14 @@ impl Lowerer<'_> {
                 ast::Subscript::Index { index } => {
                     let index = self.lower(index)?;
                     match value.sql_type() {
+                        Some(SqlType::Json) => typing::call(Function::JSON_GET, vec![value, index])?,
+                        Some(ty) if ty.family() == TypeFamily::Text => {
+                            return unsupported_with(
+                                "a character of a text by its place",
+                                e,
+                                "SUBSTR(text, 2, 1) is the second character",
+                            );
+                        }
                         Some(SqlType::Opaque) if index.sql_type().is_some_and(SqlType::is_integer) => {
                             self.of_opaque(Function::ARRAY_ELEM, vec![value, index], e)?
                         }
@@ -168,10 +177,34 @@ impl Lowerer<'_> {
                         _ => typing::call(Function::ARRAY_ELEM, vec![value, index])?,
                     }
                 }
-                ast::Subscript::Slice { .. } => return unsupported(&format!("`{e}`"), e),
+                ast::Subscript::Slice { lower_bound, upper_bound, stride: None } => {
+                    let bound = |bound: Option<&ast::Expr>, default| match bound {
+                        Some(bound) => self.lower(bound),
+                        None => Ok(Expr::Literal(Value::Int(default), SqlType::BigInt)),
+                    };
+                    if value.sql_type().is_some_and(|ty| ty.family() == TypeFamily::Text) {
+                        return unsupported_with(
+                            "a part of a text by places",
+                            e,
+                            "SUBSTR(text, start, count) is a part of a text",
+                        );
+                    }
+                    let args = vec![value, bound(lower_bound.as_ref(), 1)?, bound(upper_bound.as_ref(), -1)?];
+                    self.of_engine_function("array_slice", args, span, e)?
+                }
+                ast::Subscript::Slice { .. } => {
+                    return unsupported_with("a slice with a step", e, "array_slice(array, from, to, step) has one");
+                }
             };
         }
         Ok(value)
+    }
+
+    /// `~a`: `a # -1`.
+    pub(crate) fn bitwise_not(&self, e: &ast::Expr, operand: &ast::Expr) -> Lower {
+        let Some(queries) = self.queries else { return unsupported("the operator ~", e) };
+        let args = vec![self.lower(operand)?, Expr::Literal(Value::Int(-1), SqlType::BigInt)];
+        self.typed(queries, EngineOperation::Bits(BitOperator::Xor), args, expr_span(e))
     }
 
     fn of_engine_function(&self, name: &str, args: Vec<Expr>, span: Option<Span>, e: &ast::Expr) -> Lower {
@@ -230,6 +263,11 @@ impl Lowerer<'_> {
         let error = BindError::from(BindErrorKind::Syntax(format!("{what} are not allowed in {clause}")));
         Err(error.at(expr_span(e)).help(help).into())
     }
+}
+
+/// An expression that is not supported, and what to write.
+fn unsupported_with(what: &str, e: &ast::Expr, help: &str) -> Lower {
+    Err(BindError::from(BindErrorKind::NotSupported(what.to_owned())).at(expr_span(e)).help(help).into())
 }
 
 /// The column that an access begins with, `t.a` of `t.a[1]`, and the rest of it.

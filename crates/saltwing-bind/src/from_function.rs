@@ -10,13 +10,16 @@ use crate::lower::Queries;
 use crate::query_binder::{Bound, QueryBinder, unsupported};
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
-use crate::table_call::{TableCall, UNNEST};
+use crate::table_call::{TableCall, UNNEST, json_columns};
 use crate::tree::{ExternalSource, Output, Relation, UnnestColumn};
 
 impl QueryBinder<'_> {
     /// The rows of a table function of the engine.
     pub(crate) fn table_function(&self, call: &TableCall<'_>) -> Bound<Named> {
-        let TableCall { name, span, args, alias } = call;
+        let TableCall { name, span, args, alias, has_places } = call;
+        if *has_places {
+            return unsupported(&format!("WITH ORDINALITY of {}", name.to_uppercase()));
+        }
         let engine = self.ids.engine;
         let scope = Scope::of_table_function();
         let queries = SubqueryBinder::new(self, &scope);
@@ -50,24 +53,59 @@ impl QueryBinder<'_> {
         let names = left.clone().unwrap_or_else(Scope::of_no_from);
         let queries = SubqueryBinder::new(self, &names);
         let lowerer = queries.lowerer(None);
-        let first_name = call.alias.map_or(UNNEST, |alias| &alias.name.value);
-        let mut columns = Vec::with_capacity(call.args.len());
-        for (place, arg) in call.args.iter().enumerate() {
-            let array = lowerer.lower(arg)?;
-            let name = if place == 0 { first_name.to_owned() } else { format!("{UNNEST}{}", place + 1) };
-            columns.push(self.unnest_column(&queries, array, name, expr_span(arg), keeps_rows)?);
+        let arrays = call.args.iter().map(|arg| lowerer.lower(arg)).collect::<Bound<Vec<Expr>>>()?;
+        let span = call.args.first().and_then(|arg| expr_span(arg));
+        let arrays = named_arrays(call, arrays).map_err(|error| error.at(span))?;
+        let mut columns = Vec::with_capacity(arrays.len() + 1);
+        let places = match (call.has_places, arrays.first()) {
+            (true, Some((first, ..))) => Some(self.places(&queries, first)?),
+            _ => None,
+        };
+        let (mut computed, mut output) = (Vec::new(), Vec::new());
+        for (array, name, is_json) in arrays {
+            let column = self.unnest_column(&queries, array, name.clone(), span, keeps_rows)?;
+            if is_json {
+                let json = typing::cast(Expr::Column(column.column.clone()), SqlType::Json)?;
+                let json = self.ids.new_column_of(json, |_| name);
+                output.push(Output::of(&json.column));
+                computed.push(json);
+            } else {
+                output.push(Output::of(&column.column));
+            }
+            columns.push(column);
         }
-        let output: Vec<Output> = columns.iter().map(|column| Output::of(&column.column)).collect();
+        if let Some(places) = places {
+            let column = self.unnest_column(&queries, places, "ordinality".to_owned(), span, keeps_rows)?;
+            output.push(Output::of(&column.column));
+            columns.push(column);
+        }
         let scope = match call.alias {
             Some(_) => renamed(output, call.alias)?,
-            None => Scope::of_query(output, Some(UNNEST.to_owned()), call.span),
+            None => Scope::of_query(output, Some(call.name.clone()), call.span),
         };
         let input = Box::new(relation.applied(queries.into_subqueries()));
         let scope = match left {
             Some(left) => left.and(scope),
             None => scope,
         };
-        Ok((Relation::Unnest { input, columns, keeps_rows }, scope))
+        let relation = Relation::Unnest { input, columns, keeps_rows };
+        Ok((relation.projected(computed), scope))
+    }
+
+    /// The places of the elements of an array, from 1, as an array.
+    fn places(&self, queries: &dyn Queries, array: &Expr) -> Bound<Expr> {
+        let columns = queries.columns();
+        let one = Expr::Literal(Value::Int(1), SqlType::BigInt);
+        let length = match array.sql_type() {
+            Some(SqlType::Opaque) => {
+                let (cardinality, args) = (EngineOperation::Function("cardinality".into()), vec![array.clone()]);
+                columns.engine.scalar(&cardinality, &args, &columns.opaque)?.call(cardinality, args)
+            }
+            _ => typing::call_named("ARRAY_LENGTH", vec![array.clone()])?,
+        };
+        let (series, args) =
+            (EngineOperation::Function("generate_series".into()), vec![one, typing::cast(length, SqlType::BigInt)?]);
+        Ok(columns.engine.scalar(&series, &args, &columns.opaque)?.call(series, args))
     }
 
     /// The elements of an array as a column.
@@ -111,4 +149,24 @@ impl QueryBinder<'_> {
         }
         Ok(UnnestColumn { column, array })
     }
+}
+
+/// The arrays whose elements a call gives, the names of their columns, and whether the elements are JSON.
+fn named_arrays(call: &TableCall<'_>, args: Vec<Expr>) -> Bound<Vec<(Expr, String, bool)>> {
+    if let Some(columns) = json_columns(&call.name) {
+        let [json] = args.as_slice() else {
+            return unsupported(&format!("{} of {} values", call.name.to_uppercase(), args.len()));
+        };
+        let only = columns.len() == 1;
+        let of = |(function, name, is_json): &(&str, &str, bool)| {
+            let array = typing::call_named(function, vec![json.clone()])?;
+            // As of UNNEST, the alias of the table names a single column.
+            let name = call.alias.filter(|_| only).map_or_else(|| (*name).to_owned(), |alias| alias.name.value.clone());
+            Ok((array, name, *is_json))
+        };
+        return columns.iter().map(of).collect();
+    }
+    let first = call.alias.map_or(UNNEST, |alias| &alias.name.value);
+    let name = |place| if place == 0 { first.to_owned() } else { format!("{UNNEST}{}", place + 1) };
+    Ok(args.into_iter().enumerate().map(|(place, array)| (array, name(place), false)).collect())
 }

@@ -387,6 +387,7 @@ impl<'a> Lowerer<'a> {
 
     fn unary(&self, e: &ast::Expr, op: UnaryOperator, operand: &ast::Expr) -> Lower {
         let build: fn(Expr) -> _ = match op {
+            UnaryOperator::BitwiseNot => return self.bitwise_not(e, operand),
             UnaryOperator::Not => typing::not,
             UnaryOperator::Minus => typing::negate,
             UnaryOperator::Plus => Ok,

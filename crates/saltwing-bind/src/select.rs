@@ -162,7 +162,15 @@ impl SelectBinder<'_> {
     /// ORDER BY: items by position or label, and expressions.
     pub(crate) fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
-        let OrderByKind::Expressions(list) = &order_by.kind else { return unsupported("ORDER BY ALL") };
+        let list = match &order_by.kind {
+            OrderByKind::Expressions(list) => list,
+            // All items, in their order.
+            OrderByKind::All(options) => {
+                let (order, nulls_first) = direction(options);
+                let of_item = |place| OrderItem { by: OrderBy::Item(place), order, nulls_first };
+                return Ok((0..items.len()).map(of_item).collect());
+            }
+        };
         list.iter()
             .map(|item| {
                 let by = self.item_or_expr(&item.expr, items)?;

@@ -96,7 +96,8 @@ impl SelectBinder<'_> {
         self.clauses.sequences.is_some_and(|sequences| sequences.is_in(&item.expr))
     }
 
-    /// The items that a wildcard after `parts` stands for: columns, without those that EXCLUDE, or EXCEPT, names.
+    /// The items that a wildcard after `parts` stands for: columns, without those that EXCLUDE, or EXCEPT, names, and with the
+    /// expressions of REPLACE in the place of others.
     fn wildcard(
         &self,
         parts: &[&str],
@@ -104,16 +105,24 @@ impl SelectBinder<'_> {
         options: &ast::WildcardAdditionalOptions,
         span: Option<Span>,
     ) -> Bound<Vec<Item>> {
-        let others = [options.opt_ilike.is_some(), options.opt_replace.is_some(), options.opt_rename.is_some()];
+        let others = [options.opt_ilike.is_some(), options.opt_rename.is_some()];
         if others.contains(&true) || options.opt_alias.is_some() {
-            return unsupported("ILIKE, REPLACE, RENAME or an alias after *").map_err(|error| error.at(span));
+            return unsupported("ILIKE, RENAME or an alias after *").map_err(|error| error.at(span));
         }
         for name in left_out(options).map_err(|error| error.at(span))? {
             Self::check_label(&columns, name)?;
             columns.retain(|column| !is_same_name(&column.label, &name.value));
         }
         self.queries.note_wildcard(parts, &columns, span);
-        Ok(columns.into_iter().map(Item::of_column).collect())
+        let mut items: Vec<Item> = columns.iter().cloned().map(Item::of_column).collect();
+        for replaced in options.opt_replace.iter().flat_map(|replace| &replace.items) {
+            Self::check_label(&columns, &replaced.column_name)?;
+            let place = columns.iter().position(|column| is_same_name(&column.label, &replaced.column_name.value));
+            if let Some(item) = place.and_then(|place| items.get_mut(place)) {
+                *item = self.item(item.label.clone(), self.item_lowerer.lower(&replaced.expr)?)?;
+            }
+        }
+        Ok(items)
     }
 
     /// # Errors

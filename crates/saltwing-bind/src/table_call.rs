@@ -15,6 +15,8 @@ pub(crate) struct TableCall<'a> {
     pub(crate) span: Option<Span>,
     pub(crate) args: Vec<&'a ast::Expr>,
     pub(crate) alias: Option<&'a TableAlias>,
+    /// WITH ORDINALITY.
+    pub(crate) has_places: bool,
 }
 
 impl<'a> TableCall<'a> {
@@ -28,9 +30,8 @@ impl<'a> TableCall<'a> {
             };
             let name = name.to_string().replace('"', "").to_lowercase();
             match args.iter().map(arg).collect::<Option<Vec<_>>>() {
-                _ if ordinality => unsupported("WITH ORDINALITY"),
                 None => unsupported(&format!("{name} with named arguments")),
-                Some(args) => Ok(Self { name, span, args, alias: alias.as_ref() }),
+                Some(args) => Ok(Self { name, span, args, alias: alias.as_ref(), has_places: ordinality }),
             }
         };
         match factor {
@@ -42,18 +43,33 @@ impl<'a> TableCall<'a> {
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
                 let (name, args) = (UNNEST.to_owned(), array_exprs.iter().collect());
-                Some(match with_ordinality {
-                    true => unsupported("WITH ORDINALITY"),
-                    false => Ok(Self { name, span: None, args, alias: alias.as_ref() }),
-                })
+                Some(Ok(Self { name, span: None, args, alias: alias.as_ref(), has_places: *with_ordinality }))
             }
             _ => None,
         }
     }
 
     pub(crate) fn is_unnest(&self) -> bool {
-        self.name == UNNEST
+        self.name == UNNEST || json_columns(&self.name).is_some()
     }
+}
+
+/// A column of a function that gives the parts of a JSON value: the scalar function of the array of its values, the name of the
+/// column, and whether the values are JSON.
+pub(crate) type JsonColumn = (&'static str, &'static str, bool);
+
+/// The columns of such a function; `None` of another one.
+pub(crate) fn json_columns(name: &str) -> Option<&'static [JsonColumn]> {
+    Some(match name {
+        "json_array_elements" | "jsonb_array_elements" => &[("JSON_PARTS", "value", true)],
+        "json_array_elements_text" | "jsonb_array_elements_text" => &[("JSON_PART_TEXTS", "value", false)],
+        "json_each" | "jsonb_each" => &[("JSON_PART_NAMES", "key", false), ("JSON_PARTS", "value", true)],
+        "json_each_text" | "jsonb_each_text" => {
+            &[("JSON_PART_NAMES", "key", false), ("JSON_PART_TEXTS", "value", false)]
+        }
+        "json_object_keys" | "jsonb_object_keys" => &[("JSON_KEYS", "json_object_keys", false)],
+        _ => return None,
+    })
 }
 
 /// Whether an item of FROM is UNNEST, which may name the columns of the items before it.

@@ -198,6 +198,18 @@ pub(crate) fn elements(json: &str) -> Result<Option<Vec<&str>>, ValueError> {
     Ok(Some(elements))
 }
 
+/// The members of an object with their names, or the elements of an array with their numbers; none of any other value.
+///
+/// # Errors
+/// [`ValueError::BadText`] at the first place that is no JSON.
+pub(crate) fn parts(json: &str) -> Result<Vec<(String, &str)>, ValueError> {
+    if let Some(members) = members(json)? {
+        return Ok(members);
+    }
+    let elements = elements(json)?.unwrap_or_default();
+    Ok(elements.into_iter().enumerate().map(|(place, element)| (place.to_string(), element)).collect())
+}
+
 fn element(json: &str, index: i64) -> Result<Option<&str>, ValueError> {
     let mut reader = Reader { text: json, at: 0 };
     if !reader.takes(b'[') {

@@ -16,15 +16,11 @@ use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::function::window::WINDOW_FUNCTIONS;
 use saltwing_types::{ColumnRef, EngineOperation, Expr, Function, SqlType, ValueError};
 
-use super::Engine;
+use super::{Engine, foreign_names};
 use crate::bound_plan::translator::Translator;
 use crate::expression::sql_field::{field_type, typed_field};
 use crate::internal_name::is_internal;
 use crate::{RelationalError, RelationalErrorKind};
-
-/// Functions of other databases whose names are near those of ours that do something else, and what to write.
-const FOREIGN: [(&str, &str); 1] =
-    [("mode", "the most frequent value: SELECT v FROM t GROUP BY v ORDER BY count(*) DESC LIMIT 1")];
 
 impl EngineFunctions for Engine {
     fn kind(&self, name: &str) -> Option<EngineFunctionKind> {
@@ -87,8 +83,7 @@ impl EngineFunctions for Engine {
     }
 
     fn advice(&self, name: &str) -> Option<String> {
-        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, help)| (*help).to_owned());
-        foreign.or_else(|| Some(format!("there is {}", self.near(name)?)))
+        foreign_names::advice(name).map(str::to_owned).or_else(|| Some(format!("there is {}", self.near(name)?)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod corrections;
 mod distinct_calls;
+mod foreign_names;
 mod function_list;
 mod functions;
 mod group_keys;

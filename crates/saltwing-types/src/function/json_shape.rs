@@ -6,8 +6,18 @@ use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signatur
 use crate::json::{self, shape, shape::Kind};
 use crate::{SqlType, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] =
-    &[&JSON_ARRAY_LENGTH, &JSON_CONTAINS, &JSON_KEYS, &JSON_PRETTY, &JSON_TYPE, &JSON_TYPEOF, &JSON_VALID];
+pub(super) static ALL: &[&ScalarFunction] = &[
+    &JSON_ARRAY_LENGTH,
+    &JSON_CONTAINS,
+    &JSON_KEYS,
+    &JSON_PARTS,
+    &JSON_PART_NAMES,
+    &JSON_PART_TEXTS,
+    &JSON_PRETTY,
+    &JSON_TYPE,
+    &JSON_TYPEOF,
+    &JSON_VALID,
+];
 
 const BOOLEAN: ResultType = ResultType::Is(SqlType::Boolean);
 const OF_JSON: Parameter = of_kind("json", ParameterKind::Json);
@@ -51,6 +61,34 @@ static JSON_KEYS: ScalarFunction =
     })
     .gives("The names of an object's members; none of any other value, as in DuckDB.")
     .example("JSON_KEYS('{\"a\": 1, \"b\": 2}')", "[\"a\",\"b\"]");
+
+/// The shortest element is `0,`.
+const OF_PARTS: SizeBound =
+    SizeBound { bytes: |args| Ok(args.text(0)?.len() * (1 + size_of::<Value>() / 2)), multiplies: true };
+
+static JSON_PARTS: ScalarFunction = ScalarFunction::new("JSON_PARTS", &[Signature::new(&[OF_JSON], TEXTS)], |args| {
+    Ok(Value::Array(json::parts(args.text(0)?)?.into_iter().map(|(_, part)| Value::text(part)).collect()))
+})
+.size(OF_PARTS)
+.gives("The elements of an array, or the values of an object's members, as JSON; none of any other value.")
+.example("JSON_PARTS('{\"a\": \"x\", \"b\": [1]}')", "[\"\\\"x\\\"\",\"[1]\"]");
+
+static JSON_PART_NAMES: ScalarFunction =
+    ScalarFunction::new("JSON_PART_NAMES", &[Signature::new(&[OF_JSON], TEXTS)], |args| {
+        Ok(Value::Array(json::parts(args.text(0)?)?.into_iter().map(|(name, _)| Value::Text(name)).collect()))
+    })
+    .size(OF_PARTS)
+    .gives("The names of an object's members, or the numbers of an array's elements from 0, as texts.")
+    .example("JSON_PART_NAMES('[7, 8]')", "[\"0\",\"1\"]");
+
+static JSON_PART_TEXTS: ScalarFunction =
+    ScalarFunction::new("JSON_PART_TEXTS", &[Signature::new(&[OF_JSON], TEXTS)], |args| {
+        let text = |(_, part)| Ok(json::plain_text(part)?.map_or(Value::Null, Value::Text));
+        json::parts(args.text(0)?)?.into_iter().map(text).collect::<Result<_, _>>().map(Value::Array)
+    })
+    .size(OF_PARTS)
+    .gives("As JSON_PARTS, but texts: strings without their quotes, and NULL for null.")
+    .example("JSON_PART_TEXTS('[\"x\", 1, null]')", "[\"x\",\"1\",null]");
 
 static JSON_PRETTY: ScalarFunction =
     ScalarFunction::new("JSON_PRETTY", &[Signature::new(&[OF_JSON], VARCHAR)], |args| {
