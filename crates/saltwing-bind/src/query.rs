@@ -185,13 +185,15 @@ impl QueryBinder<'_> {
             SetExpr::Query(query) => self.query(query, items),
             SetExpr::Values(values) => self.values(values),
             SetExpr::SetOperation { op, set_quantifier, left, right } => {
-                let is_all = match set_quantifier {
-                    SetQuantifier::All => true,
-                    SetQuantifier::Distinct | SetQuantifier::None => false,
-                    SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName => {
-                        return unsupported("BY NAME");
-                    }
+                let (is_all, by_name) = match set_quantifier {
+                    SetQuantifier::All => (true, false),
+                    SetQuantifier::Distinct | SetQuantifier::None => (false, false),
+                    SetQuantifier::AllByName => (true, true),
+                    SetQuantifier::ByName | SetQuantifier::DistinctByName => (false, true),
                 };
+                if by_name && *op != Operator::Union {
+                    return unsupported("BY NAME of INTERSECT and EXCEPT");
+                }
                 let (operator, parts) = match op {
                     Operator::Union => (SetOperator::Union, parts_of_union(body, *set_quantifier)),
                     Operator::Intersect => (SetOperator::Intersect { all: is_all }, vec![&**left, &**right]),
@@ -199,7 +201,7 @@ impl QueryBinder<'_> {
                         (SetOperator::Except { all: is_all }, vec![&**left, &**right])
                     }
                 };
-                let bound = self.set_operation(operator, &parts, items)?;
+                let bound = self.set_operation(operator, &parts, by_name, items)?;
                 Ok(if is_all || operator != SetOperator::Union { bound } else { distinct(bound) })
             }
             _ => unsupported("this kind of query"),
@@ -251,14 +253,23 @@ impl QueryBinder<'_> {
     }
 
     /// The rows of several queries, each column in one type; the first query names the columns.
-    fn set_operation(&self, operator: SetOperator, parts: &[&SetExpr], items: &[SourceText]) -> Bound<BoundQuery> {
+    fn set_operation(
+        &self,
+        operator: SetOperator,
+        parts: &[&SetExpr],
+        by_name: bool,
+        items: &[SourceText],
+    ) -> Bound<BoundQuery> {
         let mut queries: Vec<BoundQuery> = Vec::with_capacity(parts.len());
         for part in parts {
             let bound = self.body(part, if queries.is_empty() { items } else { &[] })?;
-            if let Some(first) = queries.first() {
+            if let Some(first) = queries.first().filter(|_| !by_name) {
                 check_width(operator, part, first.output.len(), bound.output.len())?;
             }
             queries.push(bound);
+        }
+        if by_name {
+            queries = self.with_columns_of_all(queries)?;
         }
         let first = queries.iter().take(1).flat_map(|query| &query.output);
         let labels: Vec<String> = first.map(|output| output.label.clone()).collect();
@@ -286,6 +297,37 @@ impl QueryBinder<'_> {
             queries.into_iter().map(|query| self.set_input(query, &columns)).collect::<Bound<Vec<SetInput>>>()?;
         let output = columns.iter().map(Output::of).collect();
         Ok(BoundQuery { output, relation: Relation::SetOperation { operator, inputs, columns } })
+    }
+
+    /// Queries with the columns of all of them, by their names in any case; a column that a query does not have is NULL in its rows.
+    fn with_columns_of_all(&self, queries: Vec<BoundQuery>) -> Bound<Vec<BoundQuery>> {
+        let mut labels: Vec<String> = Vec::new();
+        for query in &queries {
+            for (place, output) in query.output.iter().enumerate() {
+                let is_it = |label: &str| is_same_name(label, &output.label);
+                if query.output.iter().take(place).any(|other| is_it(&other.label)) {
+                    return Err(BindError::from(BindErrorKind::DuplicateColumn(output.label.clone())).into());
+                }
+                if !labels.iter().any(|label| is_it(label)) {
+                    labels.push(output.label.clone());
+                }
+            }
+        }
+        let with_all = |query: BoundQuery| {
+            let mut missing = Vec::new();
+            let output = labels.iter().map(|label| {
+                let known = query.output.iter().find(|output| is_same_name(&output.label, label));
+                let column = known.map(|output| output.column.clone()).unwrap_or_else(|| {
+                    let null = self.ids.new_column_of(Expr::NULL, |_| label.clone());
+                    missing.push(null.clone());
+                    null.column
+                });
+                Output { label: label.clone(), column }
+            });
+            let output = output.collect();
+            BoundQuery { relation: query.relation.projected(missing), output }
+        };
+        Ok(queries.into_iter().map(with_all).collect())
     }
 
     /// A query as an input of a set operation with these columns.

@@ -4,6 +4,7 @@
 //! ALTER TABLE [schema.]table
 //!     ADD  [COLUMN] [IF NOT EXISTS] [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]], ..
 //!   | ADD  [CONSTRAINT name] CHECK (condition)
+//!   | ADD  [CONSTRAINT name] UNIQUE (part [ASC | DESC], ..)
 //!   | DROP [COLUMN] [IF EXISTS] [family.]column, ..
 //!   | DROP CONSTRAINT [IF EXISTS] name
 //!   | SET  option = value, ..
@@ -17,18 +18,29 @@ use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::TableRef;
-use crate::statement::{AlterTable, OptionSpec, TableChange};
+use crate::statement::{AlterTable, OptionSpec, Statement, TableChange};
 
-/// Reads what follows `ALTER TABLE`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
+/// Reads what follows `ALTER TABLE`. ADD UNIQUE makes an index.
+pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     let table = cursor.table()?;
+    if cursor.at(&["ADD", "UNIQUE"]) || (cursor.at(&["ADD", "CONSTRAINT"]) && cursor.word_is(3, "UNIQUE")) {
+        cursor.expect(&["ADD"])?;
+        return match create_table::unique(cursor)? {
+            Some(unique) => Ok(Statement::CreateIndex(Box::new(unique.index_of(&table)))),
+            None => create_table::other_constraint(cursor).and(Err(cursor.expected("UNIQUE (column, ..)"))),
+        };
+    }
+    change(cursor, table).map(Statement::AlterTable)
+}
+
+fn change(cursor: &mut Cursor<'_>, table: TableRef) -> Result<AlterTable, SqlError> {
     let change = if cursor.eat(&["ADD"]) {
         match create_table::check(cursor)? {
             Some(check) => TableChange::AddCheck(Box::new(check)),
             None => {
                 cursor.eat(&["COLUMN"]);
                 let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
-                TableChange::Add { if_not_exists, columns: cursor.list(|cursor| added_column(cursor, &table))? }
+                TableChange::Add { if_not_exists, columns: cursor.list(added_column)? }
             }
         }
     } else if cursor.eat(&["DROP"]) {
@@ -57,12 +69,17 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
     Ok(AlterTable { table, change })
 }
 
-fn added_column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<crate::statement::ColumnSpec, SqlError> {
+fn added_column(cursor: &mut Cursor<'_>) -> Result<crate::statement::ColumnSpec, SqlError> {
     if create_table::key_constraint(cursor).is_some() {
         return Err(key_is_fixed(cursor));
     }
-    create_table::other_constraint(cursor, table)?;
-    create_table::column(cursor, table)
+    create_table::other_constraint(cursor)?;
+    let column = create_table::column(cursor)?;
+    match column.unique {
+        Some(span) => Err(SqlError::not_supported("UNIQUE of a column that is added", span)
+            .with_help("add the column, then ADD UNIQUE (column)")),
+        None => Ok(column),
+    }
 }
 
 fn key_is_fixed(cursor: &Cursor<'_>) -> SqlError {
@@ -83,10 +100,32 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Vec<OptionSpec>, SqlError> {
 /// Changes of a table that other databases support.
 fn other_change(cursor: &Cursor<'_>) -> SqlError {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
-        Some("ALTER" | "MODIFY" | "CHANGE") => "to change a column",
+        Some("ALTER") => return other_column_change(cursor),
+        Some("MODIFY" | "CHANGE") => "to change a column",
         Some("OWNER") => "OWNER of a table",
         Some("ENABLE" | "DISABLE") => "ALTER TABLE .. ENABLE",
         _ => return cursor.expected_word(&["ADD", "DROP", "SET", "RENAME"]),
     };
     SqlError::not_supported(what, cursor.here()).with_help("ALTER TABLE takes ADD, DROP, SET and RENAME")
+}
+
+/// Changes of a column that other databases support, and what to write instead.
+fn other_column_change(cursor: &Cursor<'_>) -> SqlError {
+    let column = if cursor.word_is(1, "COLUMN") { 2 } else { 1 };
+    let verb = column + 1;
+    let is = |words: &[&str]| words.iter().enumerate().all(|(n, word)| cursor.word_is(verb + n, word));
+    let (what, help) = if is(&["SET", "DEFAULT"]) || is(&["DROP", "DEFAULT"]) {
+        let help = "rows from before the column was added read as its DEFAULT; a view, or the statement, may give another value";
+        ("another DEFAULT for a column", help)
+    } else if is(&["SET", "NOT", "NULL"]) {
+        ("SET NOT NULL", "ALTER TABLE t ADD CONSTRAINT c CHECK (column IS NOT NULL) checks the rows and says the same")
+    } else if is(&["DROP", "NOT", "NULL"]) {
+        ("DROP NOT NULL", "make a table that has it so, then UPSERT INTO new SELECT .. FROM old")
+    } else {
+        (
+            "another type for a column",
+            "add a column of the type, UPDATE t SET new = old, DROP COLUMN old and RENAME COLUMN new TO old",
+        )
+    };
+    SqlError::not_supported(what, cursor.span_at(cursor.index() + verb)).with_help(help)
 }

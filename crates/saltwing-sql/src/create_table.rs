@@ -3,10 +3,11 @@
 //! ```text
 //! CREATE [[LOCAL] TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
 //!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]]
-//!         [[CONSTRAINT name] CHECK (condition)] [[GENERATED ALWAYS] AS (expression) [STORED]]
+//!         [UNIQUE] [[CONSTRAINT name] CHECK (condition)] [[GENERATED ALWAYS] AS (expression) [STORED]]
 //!         [GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY [(option ..)]], ..
 //!     [,] [CONSTRAINT [name]] PRIMARY KEY (part [ASC | DESC], ..)
 //!     [,] [CONSTRAINT name] CHECK (condition)
+//!     [,] [CONSTRAINT name] UNIQUE (part [ASC | DESC], ..)
 //! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)] [ON COMMIT PRESERVE ROWS]
 //! ```
 //!
@@ -14,15 +15,17 @@
 //! decided by the binder; here every piece gets its place.
 
 use saltwing_types::{Span, table::SortOrder};
+use sqlparser::ast::{Expr, Ident};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::generated::{Generated, generated, plain_identity, serial_type};
-use crate::name::{Name, TableRef, quote_name};
+use crate::name::{ColumnName, Name};
 use crate::statement::{
     CheckSpec, ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
+    UniqueSpec,
 };
 
 /// The kind of a table, by the word before TABLE.
@@ -64,6 +67,7 @@ pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, 
         columns: Vec::new(),
         primary_key: None,
         checks: Vec::new(),
+        unique: Vec::new(),
         options: Vec::new(),
         split_on: Vec::new(),
     })
@@ -71,22 +75,57 @@ pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, 
 
 /// Reads what follows the name of the table.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<CreateTable, SqlError> {
-    let mut elements = Elements { table: &table.table, columns: Vec::new(), primary_key: None, checks: Vec::new() };
+    let mut elements = Elements::default();
     elements.parse(cursor)?;
     let (options, split_on) = table_options(cursor, table.temporary)?;
-    let Elements { columns, primary_key, checks, .. } = elements;
-    Ok(CreateTable { columns, primary_key, checks, options, split_on, ..table })
+    let Elements { columns, primary_key, checks, unique } = elements;
+    let of_columns = columns.iter().filter_map(|column| Some(unique_column(&column.name, column.unique?)));
+    let unique = of_columns.chain(unique).collect();
+    Ok(CreateTable { columns, primary_key, checks, unique, options, split_on, ..table })
+}
+
+/// UNIQUE behind a column.
+fn unique_column(column: &ColumnName, span: Span) -> UniqueSpec {
+    let ident = |name: &Name| match name.quoted {
+        true => Ident::with_quote('"', &name.text),
+        false => Ident::new(&name.text),
+    };
+    let name = ident(&column.name);
+    let expr = match &column.family {
+        None => Expr::Identifier(name),
+        Some(family) => Expr::CompoundIdentifier(vec![ident(family), name]),
+    };
+    let part =
+        KeyPart { expr, text: column.to_string(), order: SortOrder::Asc, is_row_timestamp: false, span: column.span() };
+    UniqueSpec { name: None, parts: vec![part], span }
+}
+
+/// Reads `[CONSTRAINT name] UNIQUE (part, ..)`, if it stands here.
+pub(crate) fn unique(cursor: &mut Cursor<'_>) -> Result<Option<UniqueSpec>, SqlError> {
+    let (start, is_named) = (cursor.index(), cursor.word_is(0, "CONSTRAINT"));
+    let at = if is_named { 2 } else { 0 };
+    if !cursor.word_is(at, "UNIQUE") || *cursor.peek(at + 1) != Token::LParen {
+        return Ok(None);
+    }
+    let name = match cursor.eat(&["CONSTRAINT"]) {
+        true => Some(cursor.name("a constraint name")?),
+        false => None,
+    };
+    cursor.expect(&["UNIQUE"])?;
+    let parts = cursor.in_brackets(key_part)?;
+    Ok(Some(UniqueSpec { name, parts, span: cursor.span_from(start) }))
 }
 
 /// The elements between the brackets.
-struct Elements<'a> {
-    table: &'a TableRef,
+#[derive(Default)]
+struct Elements {
     columns: Vec<ColumnSpec>,
     primary_key: Option<PrimaryKeySpec>,
     checks: Vec<CheckSpec>,
+    unique: Vec<UniqueSpec>,
 }
 
-impl Elements<'_> {
+impl Elements {
     fn parse(&mut self, cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
         cursor.expect_symbol(&Token::LParen)?;
         loop {
@@ -122,8 +161,12 @@ impl Elements<'_> {
             self.checks.push(check);
             return Ok(());
         }
-        other_constraint(cursor, self.table)?;
-        self.columns.push(column(cursor, self.table)?);
+        if let Some(unique) = unique(cursor)? {
+            self.unique.push(unique);
+            return Ok(());
+        }
+        other_constraint(cursor)?;
+        self.columns.push(column(cursor)?);
         Ok(())
     }
 }
@@ -199,7 +242,7 @@ fn sort_order(cursor: &mut Cursor<'_>) -> SortOrder {
 }
 
 /// Refuses the constraints that we do not have, so that `UNIQUE (a)` is not read as a column of the table.
-pub(crate) fn other_constraint(cursor: &Cursor<'_>, table: &TableRef) -> Result<(), SqlError> {
+pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let at = match cursor.word_is(0, "CONSTRAINT") {
         true => 2,
         false => 0,
@@ -207,12 +250,14 @@ pub(crate) fn other_constraint(cursor: &Cursor<'_>, table: &TableRef) -> Result<
     let bracket = |n| *cursor.peek(n) == Token::LParen;
     let what = match cursor.word(at).map(str::to_uppercase).as_deref() {
         Some("UNIQUE") => {
-            let name = cursor.word(1).filter(|_| at > 0);
-            return Err(SqlError::not_supported("a UNIQUE constraint", cursor.span_at(cursor.index() + at))
-                .with_help(unique_index(table, name, &bracketed(cursor, at + 1))));
+            return Err(SqlError::not_supported("UNIQUE of this form", cursor.span_at(cursor.index() + at))
+                .with_help("write [CONSTRAINT name] UNIQUE (column, ..): NULLs count as different"));
         }
         Some("FOREIGN") => FOREIGN_KEY,
-        Some("LIKE") => "LIKE in CREATE TABLE",
+        Some("LIKE") => {
+            return Err(SqlError::not_supported("LIKE in CREATE TABLE", cursor.span_at(cursor.index() + at))
+                .with_help("SHOW CREATE TABLE gives the statement of a table"));
+        }
         Some("EXCLUDE") if cursor.word_is(at + 1, "USING") || bracket(at + 1) => "an EXCLUDE constraint",
         // `KEY name (a)`; but `key CHAR(3)` is a column.
         Some("INDEX" | "KEY")
@@ -233,42 +278,13 @@ pub(crate) fn other_constraint(cursor: &Cursor<'_>, table: &TableRef) -> Result<
     Err(if what == FOREIGN_KEY { error.with_help(NO_REFERENCES) } else { error })
 }
 
-/// The text between the first brackets from this token on.
-fn bracketed(cursor: &Cursor<'_>, from: usize) -> String {
-    // `UNIQUE KEY name (a)` has a few words before the bracket.
-    let open = (from..from + 3).find(|n| *cursor.peek(*n) == Token::LParen).unwrap_or(from);
-    let mut depth = 0usize;
-    for n in open.. {
-        match cursor.peek(n) {
-            Token::LParen => depth += 1,
-            Token::RParen if depth == 1 => {
-                return cursor.text(cursor.index() + open + 1, cursor.index() + n).to_owned();
-            }
-            Token::RParen => depth = depth.saturating_sub(1),
-            Token::EOF => break,
-            _ => {}
-        }
-    }
-    "column, ..".to_owned()
-}
-
-/// The help for UNIQUE in a definition of a table: the statement that makes the index.
-fn unique_index(table: &TableRef, name: Option<&str>, columns: &str) -> String {
-    let of_columns = || {
-        let words = columns.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        std::iter::once(table.name.text.as_str()).chain(words).collect::<Vec<_>>().join("_")
-    };
-    let name = quote_name(&name.map_or_else(of_columns, str::to_owned));
-    format!("leave it out, then CREATE UNIQUE INDEX {name} ON {table} ({columns})")
-}
-
 const FOREIGN_KEY: &str = "a FOREIGN KEY constraint";
 
 /// Why there are no foreign keys.
 const NO_REFERENCES: &str = "a commit is checked against others by the keys that it writes: a row that it only refers to \
     could be deleted meanwhile";
 
-pub(crate) fn column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<ColumnSpec, SqlError> {
+pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
     let start = cursor.index();
     if cursor.at(&["PRIMARY", "KEY"]) {
         cursor.skip();
@@ -285,13 +301,13 @@ pub(crate) fn column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<Column
     };
     let identity = serial.map(|_| plain_identity(type_span));
     let mut column = ColumnSpec { identity, ..ColumnSpec::new(name, sql_type, type_span) };
-    while column_option(cursor, &mut column, table)? {}
+    while column_option(cursor, &mut column)? {}
     column.span = cursor.span_from(start);
     Ok(column)
 }
 
 /// Takes one thing that may follow a column's type, in any order.
-fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec, table: &TableRef) -> Result<bool, SqlError> {
+fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<bool, SqlError> {
     let start = cursor.index();
     let again = |span: Span, what: &str| SqlError::syntax(format!("{what} is said twice"), span);
     if let Some(check) = check(cursor)? {
@@ -346,9 +362,13 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec, table: &Table
         column.primary_key = Some(InlineKey { order, is_row_timestamp, span: cursor.span_from(start) });
         return Ok(true);
     }
-    if cursor.word_is(0, "UNIQUE") {
-        let help = unique_index(table, None, &column.name.to_string());
-        return Err(SqlError::not_supported("UNIQUE on a column", cursor.here()).with_help(help));
+    if cursor.at(&["UNIQUE"]) && *cursor.peek(1) != Token::LParen {
+        if column.unique.is_some() {
+            return Err(again(cursor.here(), "UNIQUE"));
+        }
+        column.unique = Some(cursor.here());
+        cursor.skip();
+        return Ok(true);
     }
     refuse_column_option(cursor)?;
     Ok(false)
@@ -359,7 +379,11 @@ fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
         Some("REFERENCES") => {
             return Err(SqlError::not_supported("REFERENCES on a column", cursor.here()).with_help(NO_REFERENCES));
         }
-        Some("COLLATE") => "COLLATE on a column",
+        Some("COLLATE") => {
+            return Err(SqlError::not_supported("COLLATE on a column", cursor.here()).with_help(
+                "texts compare by their characters; an index on LOWER(c) or COLLATION_KEY(c, 'de') has another order",
+            ));
+        }
         Some("GENERATED") => "GENERATED without ALWAYS AS or BY DEFAULT AS",
         Some("IDENTITY") => {
             return Err(SqlError::not_supported("IDENTITY by itself", cursor.here())
@@ -386,6 +410,9 @@ pub(crate) fn table_options(
     cursor.eat(&["WITH"]);
     let bracketed = cursor.eat_symbol(&Token::LParen);
     let is_over = |cursor: &Cursor<'_>| cursor.is_at_end() || cursor.at(&["AS"]) || cursor.at(&["ON", "COMMIT"]);
+    if !bracketed {
+        sqlite_options(cursor);
+    }
     while !is_over(cursor) && !cursor.at(&["ASYNC"]) {
         if bracketed && cursor.eat_symbol(&Token::RParen) {
             break;
@@ -407,6 +434,17 @@ pub(crate) fn table_options(
     }
     on_commit(cursor, temporary)?;
     Ok((options, split_on))
+}
+
+/// `STRICT` and `WITHOUT ROWID` of SQLite: every table is so.
+fn sqlite_options(cursor: &mut Cursor<'_>) {
+    let is_one = |cursor: &mut Cursor<'_>| {
+        let is_word = cursor.at(&["STRICT"]) && *cursor.peek(1) != Token::Eq;
+        cursor.eat(&["WITHOUT", "ROWID"]) || (is_word && cursor.eat(&["STRICT"]))
+    };
+    while is_one(cursor) {
+        let _ = cursor.eat_symbol(&Token::Comma);
+    }
 }
 
 /// `ON COMMIT PRESERVE ROWS`: rows of a temporary table stay until the session ends, with or without the clause.

@@ -393,7 +393,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
     let next = &parser.peek_nth_token_ref(1).token;
     let call = *next == Token::LParen;
     match keyword {
-        Keyword::NoKeyword => Some(name_or_call(parser)),
+        Keyword::NoKeyword => Some(local_time(parser).map_or_else(|| name_or_call(parser), Ok)),
         // These start an expression of their own.
         Keyword::CASE
         | Keyword::EXISTS
@@ -430,6 +430,24 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         }
         _ => Some(name_or_call(parser)),
     }
+}
+
+/// `LOCALTIMESTAMP` and `LOCALTIME`, which are those of UTC.
+fn local_time(parser: &mut Parser) -> Option<Expr> {
+    let Token::Word(word) = &parser.peek_token_ref().token else { return None };
+    let is_name = word.quote_style.is_some() || parser.peek_nth_token_ref(1).token == Token::Period;
+    let now = match word.value.to_ascii_uppercase().as_str() {
+        "LOCALTIMESTAMP" if !is_name => "current_timestamp",
+        "LOCALTIME" if !is_name => "current_time",
+        _ => return None,
+    };
+    let span = parser.next_token().span;
+    if parser.consume_token(&Token::LParen) && !parser.consume_token(&Token::RParen) {
+        // A precision, which no instant needs.
+        parser.advance_token();
+        let _ = parser.consume_token(&Token::RParen);
+    }
+    Some(function_call(Ident::with_span(span, now), []))
 }
 
 fn name_or_call(parser: &mut Parser) -> Result<Expr, ParserError> {

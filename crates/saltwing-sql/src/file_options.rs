@@ -40,7 +40,7 @@ pub(crate) fn rewrite(
 ) -> Result<(), SqlError> {
     let mut index = 0;
     while index < tokens.len() {
-        refuse_reader(tokens, index)?;
+        unwrap_reader(tokens, ranges, index)?;
         if matches!(tokens.get(index).map(|it| &it.token), Some(Token::SingleQuotedString(_))) {
             let (end, options) = options_at(sql, tokens, ranges, index + 1)?;
             if let Some(TokenWithSpan { token: Token::SingleQuotedString(name), .. }) = tokens.get_mut(index) {
@@ -58,20 +58,33 @@ pub(crate) fn rewrite(
 const READERS: [&str; 7] =
     ["read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_parquet", "parquet_scan"];
 
-/// Refuses the call of such a function as a table, and says how a file is read.
-fn refuse_reader(tokens: &[TokenWithSpan], from: usize) -> Result<(), SqlError> {
+/// Writes the call of such a function with one text as the file itself; with more it says how a file is read.
+fn unwrap_reader(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<usize>>, from: usize) -> Result<(), SqlError> {
     let token = |at: usize| tokens.get(at).map(|it| &it.token);
     let (Some(Token::Word(before)), Some(Token::Word(name)), Some(Token::LParen)) =
         (token(from), token(from + 1), token(from + 2))
     else {
         return Ok(());
     };
+    let reader = name.value.clone();
     let is_reader = READERS.iter().any(|reader| name.value.eq_ignore_ascii_case(reader));
     if !is_reader || !matches!(before.keyword, Keyword::FROM | Keyword::JOIN) {
         return Ok(());
     }
+    if let (Some(Token::TripleSingleQuotedString(path)), Some(Token::RParen)) = (token(from + 3), token(from + 4)) {
+        // As the lexer marks the name of a file.
+        let file = Token::SingleQuotedString(path.clone());
+        if let Some(path) = tokens.get_mut(from + 3) {
+            path.token = file;
+        }
+        for place in [from + 4, from + 2, from + 1] {
+            tokens.remove(place);
+            ranges.remove(place);
+        }
+        return Ok(());
+    }
     let span = tokens.get(from + 1).and_then(|it| place::span_of(it.span)).unwrap_or_else(place::origin);
-    let text = format!("a file stands behind FROM by itself, without {}", name.value);
+    let text = format!("options of {} stand behind the file", reader);
     Err(SqlError::syntax(text, span).with_help("FROM 'file.csv' WITH (HEADER, NULL 'NA')"))
 }
 

@@ -1,10 +1,10 @@
 //! CREATE INDEX, ALTER INDEX and DROP INDEX, as Phoenix writes them, and SHOW INDEXES.
 //!
 //! ```text
-//! CREATE [UNIQUE] [GLOBAL | LOCAL] INDEX [IF NOT EXISTS] index ON [schema.]table (part [ASC | DESC], ..)
+//! CREATE [UNIQUE] [GLOBAL | LOCAL] INDEX [IF NOT EXISTS] [index] ON [schema.]table [USING BTREE] (part [ASC | DESC], ..)
 //!     [INCLUDE ([family.]column, ..)] [WHERE condition] [option = value [,] ..] [ASYNC]
 //! ALTER INDEX [IF EXISTS] index ON [schema.]table {REBUILD [ASYNC] | DISABLE | USABLE}
-//! DROP INDEX [IF EXISTS] index ON [schema.]table
+//! DROP INDEX [IF EXISTS] index [ON [schema.]table]
 //! SHOW INDEXES [{FROM | IN | ON} [schema.]table]
 //! ```
 //! An index is in the schema of its table.
@@ -13,7 +13,7 @@ use crate::create_table::{key_part, table_options};
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::TableRef;
-use crate::statement::{AlterIndex, CreateIndex, DropIndex, IndexChange};
+use crate::statement::{AlterIndex, CreateIndex, DropIndex, IndexChange, index_name};
 
 /// The words before the name, whether they make the index unique, and whether they make it local.
 const KINDS: [(&[&str], bool, bool); 6] = [
@@ -30,9 +30,14 @@ pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<Option<CreateIndex>, Sql
     let start = cursor.index();
     let Some(&(_, unique, local)) = KINDS.iter().find(|(words, ..)| cursor.eat(words)) else { return Ok(None) };
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
-    let name = cursor.name("an index name")?;
+    let name = match cursor.at(&["ON"]) {
+        true => None,
+        false => Some(cursor.name("an index name")?),
+    };
     let table = on_table(cursor)?;
+    method(cursor)?;
     let parts = cursor.in_brackets(key_part)?;
+    let name = name.unwrap_or_else(|| index_name(&table, &parts, "idx", cursor.span_at(start)));
     let include = match cursor.eat(&["INCLUDE"]) {
         true => cursor.in_brackets(Cursor::column)?,
         false => Vec::new(),
@@ -69,6 +74,15 @@ pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<Option<CreateIndex>, Sql
     }))
 }
 
+/// `USING BTREE`: every index keeps its entries in order.
+fn method(cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
+    if cursor.eat(&["USING"]) && !cursor.eat(&["BTREE"]) {
+        return Err(SqlError::not_supported("another kind of index than BTREE", cursor.here())
+            .with_help("leave USING out: an index keeps its entries in the order of its parts"));
+    }
+    Ok(())
+}
+
 /// Reads `ALTER INDEX ..`, if it stands here.
 pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterIndex>, SqlError> {
     let start = cursor.index();
@@ -77,6 +91,10 @@ pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterIndex>, SqlEr
     }
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let name = cursor.name("an index name")?;
+    if cursor.at(&["RENAME"]) {
+        return Err(SqlError::not_supported("another name for an index", cursor.here())
+            .with_help("CREATE INDEX makes one of the other name, then DROP INDEX drops the old one"));
+    }
     let table = on_table(cursor)?;
     let change = match () {
         () if cursor.eat(&["REBUILD"]) => IndexChange::Rebuild { asynchronous: cursor.eat(&["ASYNC"]) },
@@ -109,6 +127,9 @@ pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<Option<DropIndex>, SqlErro
     }
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let name = cursor.name("an index name")?;
-    let table = on_table(cursor)?;
+    let table = match cursor.is_at_end() {
+        true => None,
+        false => Some(on_table(cursor)?),
+    };
     Ok(Some(DropIndex { if_exists, name, table }))
 }

@@ -385,6 +385,12 @@ fn demote_keywords(tokens: &mut [TokenWithSpan]) {
                 matches!(previous, Keyword::LEFT | Keyword::RIGHT) || next == Keyword::JOIN
             }
             Keyword::SIMILAR => next == Keyword::TO,
+            // UNION BY NAME.
+            Keyword::NAME => {
+                let before = keyword_at(tokens, index.checked_sub(2));
+                let is_set = matches!(before, Keyword::UNION | Keyword::ALL | Keyword::DISTINCT);
+                previous == Keyword::BY && is_set
+            }
             Keyword::AT => next == Keyword::TIME,
             Keyword::ORDINALITY => previous == Keyword::WITH,
             Keyword::RECURSIVE => previous == Keyword::WITH,

@@ -183,6 +183,8 @@ fn parse_text(
             false => Err(cursor.expected("the end of the statement")),
         }
     })?;
+    // A statement that is refused as a whole needs no values.
+    let parameters = if matches!(statement, Statement::Unsupported(_)) { Vec::new() } else { parameters };
     Ok(Some(Parsed { statement, parameters, range, span, exact }))
 }
 
@@ -254,7 +256,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "ADVISE" => return advise(cursor, hints).map(Statement::Explain),
         "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
-        "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
+        "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor),
         "ALTER" if cursor.eat(&["ALTER", "USER"]) => return user::alter(cursor).map(Statement::AlterUser),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
         "ALTER" => {
@@ -291,9 +293,12 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
             cursor.existing_table().map(Statement::Describe)
         }
         "SET" => session::set(cursor).map(Statement::Set),
+        "RESET" => session::reset(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
         "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
+        "EXPORT" if cursor.at(&["DATABASE"]) => Err(SqlError::not_supported("EXPORT DATABASE", cursor.span_at(start))
+            .with_help("BACKUP TO 'directory' copies the database, COPY t TO 'file' a table")),
         "EXPORT" => session::export(cursor).map(Statement::Export),
         "GRANT" => user::grant(cursor),
         "REVOKE" => user::revoke(cursor),
@@ -313,6 +318,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         _ => {
             let error = SqlError::syntax(format!("no statement starts with {verb}"), cursor.span_at(start));
             Err(match saltwing_types::suggest(&verb, VERBS) {
+                _ if verb == "FROM" => error.with_help("write SELECT .. FROM .., or FROM .. alone for all columns"),
                 Some(meant) => error.with_help(format!("did you mean {meant}?")),
                 None => error,
             })
@@ -332,7 +338,8 @@ fn explain(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Explain, SqlErro
     if *cursor.peek(0) == Token::LParen && is_options {
         cursor.in_brackets(|cursor| explain_option(cursor, &mut analyze, &mut format))?;
     }
-    if cursor.eat(&["PLAN"]) {
+    // SQLite has QUERY PLAN, Phoenix PLAN FOR.
+    if !cursor.eat(&["QUERY", "PLAN"]) && cursor.eat(&["PLAN"]) {
         cursor.eat(&["FOR"]);
     }
     let statement = explained(cursor, hints)?;
@@ -376,7 +383,7 @@ const OBJECTS: &str = "INDEX, UNIQUE INDEX, LOCAL INDEX, UNIQUE LOCAL INDEX, UNC
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
     LOCAL TEMP TABLE, GLOBAL TEMPORARY TABLE, GLOBAL TEMP TABLE, TEMPORARY VIEW, TEMP VIEW, LOCAL TEMPORARY VIEW, \
     LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, TYPE, TRIGGER, CDC, \
-    PROCEDURE, SCHEMA";
+    PROCEDURE, SCHEMA, DOMAIN, MACRO, EXTENSION, TEMPORARY MACRO";
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     if let Some(kind) = create_table::kind(cursor) {
@@ -456,6 +463,14 @@ fn reason(object: &str) -> Option<&'static str> {
             Some("functions are closures of the program: Connection::register_function adds one")
         }
         "PROCEDURE" => Some(NO_PROCEDURES),
+        "MACRO" | "TEMPORARY MACRO" => {
+            Some("a view has a name for a query; functions are closures of the program: Connection::register_function")
+        }
+        "DOMAIN" | "TYPE" => Some("a CHECK of the column says which values it takes: CHECK (mood IN ('a', 'b'))"),
+        "EXTENSION" => Some("there are no extensions: SHOW FUNCTIONS lists what there is"),
+        "MATERIALIZED VIEW" => Some("a view is computed when it is read: CREATE TABLE .. AS keeps the rows of a query"),
+        "EXTERNAL TABLE" | "VIRTUAL TABLE" => Some("a file stands in FROM by its name: FROM 'file.csv'"),
+        "TABLE" => Some("DROP TABLE IF EXISTS t, then CREATE TABLE"),
         "ROLE" => Some("there are users and no roles: CREATE USER u PASSWORD '..', and GRANT .. TO u, .."),
         _ if object.contains("TEMP") => temporary_reason(object),
         _ => None,
@@ -481,6 +496,9 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
     let start = cursor.index();
     let (words, help): (usize, Option<&str>) = match verb {
         "ALTER" if cursor.at(&["ALTER", "SESSION"]) => (2, Some("SET name = value sets an option of this session")),
+        "ALTER" if cursor.at(&["ALTER", "VIEW"]) => {
+            (2, Some("CREATE OR REPLACE VIEW changes a view; under another name it is another view"))
+        }
         "ALTER" => (2, None),
         "CALL" => (1, Some(NO_PROCEDURES)),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
@@ -498,10 +516,29 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
             (1, Some("COMPACT t merges the rows of a table and gives back the space of deleted ones"))
         }
         "REINDEX" => (1, Some("ALTER INDEX i ON t REBUILD writes the entries of an index anew")),
-        "RESET" => (1, Some("SET name = DEFAULT gives a setting its default")),
         "PRAGMA" => (1, Some("DESCRIBE t shows a table, SHOW ALL the settings, SET name = value changes one")),
-        "EXECUTE" | "PREPARE" | "DEALLOCATE" | "LOCK" | "LISTEN" | "NOTIFY" | "CLUSTER" | "REFRESH" | "IMPORT"
-        | "LOAD" | "DISCARD" => (1, None),
+        "EXECUTE" | "PREPARE" | "DEALLOCATE" => {
+            (1, Some("the library prepares statements: Connection::prepare; a shell repeats the statement"))
+        }
+        "LOCK" => (1, Some("transactions take no locks: the second of two that write the same row fails with 40001")),
+        "LISTEN" | "NOTIFY" => {
+            (1, Some("sessions send each other no messages: ask for new rows, by their keys or times"))
+        }
+        "CLUSTER" => (1, Some("rows always lie in the order of the primary key")),
+        "REFRESH" => (1, Some("a view is computed when it is read: CREATE TABLE .. AS keeps rows")),
+        "IMPORT" => (1, Some("COPY t FROM 'file' reads a file, ATTACH 'directory' AS d another database")),
+        "LOAD" | "INSTALL" => (1, Some("there are no extensions: SHOW FUNCTIONS lists what there is")),
+        "DISCARD" => (1, Some("SET name = DEFAULT gives a setting its default; temporary tables end with the session")),
+        "CHECKPOINT" => {
+            (1, Some("a commit is on the disk when it is acknowledged; COMPACT t merges the rows of a table"))
+        }
+        "SUMMARIZE" => (
+            1,
+            Some(
+                "DESCRIBE t shows the columns: SELECT MIN(c), MAX(c), COUNT(c), APPROX_DISTINCT(c) FROM t tells of one",
+            ),
+        ),
+        "DO" => (1, Some(NO_PROCEDURES)),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => {
             (2, Some("statistics stand with the rows and are never old"))

@@ -107,6 +107,10 @@ fn setting_name(cursor: &mut Cursor<'_>) -> Result<SettingName, SqlError> {
 
 /// Reads what follows SET.
 pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
+    if cursor.at(&["TRANSACTION"]) || cursor.at(&["SESSION", "CHARACTERISTICS"]) {
+        return Err(SqlError::not_supported("SET TRANSACTION", cursor.here())
+            .with_help("transactions have snapshot isolation; BEGIN READ ONLY begins one that only reads"));
+    }
     let name = setting_name(cursor)?;
     if !cursor.eat_symbol(&Token::Eq) && !cursor.eat(&["TO"]) {
         return Err(cursor.expected("\"=\" or TO"));
@@ -117,6 +121,12 @@ pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
         false => Some(create_table::option_value(cursor)?),
     };
     Ok(Set { name, value, value_span: cursor.span_from(start) })
+}
+
+/// Reads what follows RESET: the setting gets its default.
+pub(crate) fn reset(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
+    let name = setting_name(cursor)?;
+    Ok(Set { value_span: name.span, name, value: None })
 }
 
 /// Reads what follows EXPORT. A table of the name `all` or `schema` is written in quotes.

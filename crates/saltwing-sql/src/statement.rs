@@ -243,10 +243,55 @@ pub struct CreateTable {
     pub primary_key: Option<PrimaryKeySpec>,
     /// `[CONSTRAINT name] CHECK (..)`, apart from those of columns.
     pub checks: Vec<CheckSpec>,
+    /// `[CONSTRAINT name] UNIQUE (..)`, those of columns too.
+    pub unique: Vec<UniqueSpec>,
     /// The options after the closing bracket, in order.
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
     pub split_on: Vec<Expr>,
+}
+
+/// `[CONSTRAINT name] UNIQUE (column, ..)`: a unique index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UniqueSpec {
+    /// The name of the index, if one is given.
+    pub name: Option<Name>,
+    /// The parts of its key, at least one.
+    pub parts: Vec<KeyPart>,
+    /// The whole constraint.
+    pub span: Span,
+}
+
+impl UniqueSpec {
+    /// The statement that makes the index of a table.
+    pub fn index_of(&self, table: &TableRef) -> CreateIndex {
+        let name = self.name.clone().unwrap_or_else(|| index_name(table, &self.parts, "key", self.span));
+        CreateIndex {
+            unique: true,
+            local: false,
+            if_not_exists: false,
+            name,
+            table: table.clone(),
+            parts: self.parts.clone(),
+            include: Vec::new(),
+            predicate: None,
+            options: Vec::new(),
+            asynchronous: false,
+            span: self.span,
+        }
+    }
+}
+
+/// The name of an index that the statement gives none, as in PostgreSQL: `table_column_idx`.
+pub(crate) fn index_name(table: &TableRef, parts: &[KeyPart], end: &str, span: Span) -> Name {
+    let words = |part: &KeyPart| -> Vec<String> {
+        let words = part.text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let mut text = vec![table.name.text.clone()];
+    text.extend(parts.iter().flat_map(words));
+    text.push(end.to_owned());
+    Name { text: text.join("_"), quoted: true, span }
 }
 
 /// `CREATE TABLE .. AS query`.
@@ -335,6 +380,8 @@ pub struct ColumnSpec {
     pub primary_key: Option<InlineKey>,
     /// `[CONSTRAINT name] CHECK (..)`.
     pub checks: Vec<CheckSpec>,
+    /// Where `UNIQUE` stands.
+    pub unique: Option<Span>,
     /// The whole definition.
     pub span: Span,
 }
@@ -376,6 +423,7 @@ impl ColumnSpec {
             identity: None,
             primary_key: None,
             checks: Vec::new(),
+            unique: None,
             span: type_span,
         }
     }
@@ -494,8 +542,8 @@ pub struct DropIndex {
     pub if_exists: bool,
     /// The index.
     pub name: Name,
-    /// Its table.
-    pub table: TableRef,
+    /// Its table; without one, the only table that has an index of this name.
+    pub table: Option<TableRef>,
 }
 
 /// `[family.]NAME = value` after a CREATE TABLE.

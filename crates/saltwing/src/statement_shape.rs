@@ -21,7 +21,13 @@ pub(crate) fn statement_shape(sql: &str, dialect: Dialect) -> Shape {
                 is_blank_before = true;
                 continue;
             }
-            Lexeme::Text | Lexeme::EscapedText | Lexeme::UnicodeText | Lexeme::DollarText | Lexeme::Hex | Lexeme::Number | Lexeme::BadNumber => "?",
+            Lexeme::Text
+            | Lexeme::EscapedText
+            | Lexeme::UnicodeText
+            | Lexeme::DollarText
+            | Lexeme::Hex
+            | Lexeme::Number
+            | Lexeme::BadNumber => "?",
             Lexeme::Parameter | Lexeme::Unterminated(_) => "?",
             _ => text,
         };

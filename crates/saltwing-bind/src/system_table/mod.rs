@@ -8,6 +8,7 @@
 //! and no other column is computed. A SHOW of tables, views and the like shows columns of such rows.
 
 mod columns;
+mod constraints;
 mod definition;
 mod grants;
 mod indexes;
@@ -38,8 +39,14 @@ pub const USERS: &dyn SystemTable = &users::USERS;
 /// `information_schema.grants`.
 pub const GRANTS: &dyn SystemTable = &grants::GRANTS;
 
+/// `information_schema.table_constraints`.
+pub const TABLE_CONSTRAINTS: &dyn SystemTable = &constraints::TABLE_CONSTRAINTS;
+/// `information_schema.key_column_usage`.
+pub const KEY_COLUMN_USAGE: &dyn SystemTable = &constraints::KEY_COLUMN_USAGE;
+
 /// The system tables, all of [`INFORMATION_SCHEMA`].
-pub const SYSTEM_TABLES: &[&dyn SystemTable] = &[SCHEMATA, TABLES, COLUMNS, INDEXES, VIEWS, SEQUENCES, USERS, GRANTS];
+pub const SYSTEM_TABLES: &[&dyn SystemTable] =
+    &[SCHEMATA, TABLES, COLUMNS, INDEXES, VIEWS, SEQUENCES, USERS, GRANTS, TABLE_CONSTRAINTS, KEY_COLUMN_USAGE];
 
 fn is_their_schema(schema: Option<&str>) -> bool {
     schema.is_some_and(|schema| schema.eq_ignore_ascii_case(INFORMATION_SCHEMA))

@@ -92,8 +92,15 @@ impl SqlCompleter {
         let (prefix, tokens) = match tokens.split_last() {
             Some((last, earlier)) if last.is_name() && offset + last.end == pos => (last.text, earlier),
             Some((last, _))
-                if matches!(last.kind, Lexeme::Text | Lexeme::EscapedText | Lexeme::UnicodeText | Lexeme::DollarText | Lexeme::Hex | Lexeme::Number)
-                    && offset + last.end == pos =>
+                if matches!(
+                    last.kind,
+                    Lexeme::Text
+                        | Lexeme::EscapedText
+                        | Lexeme::UnicodeText
+                        | Lexeme::DollarText
+                        | Lexeme::Hex
+                        | Lexeme::Number
+                ) && offset + last.end == pos =>
             {
                 return (pos, Vec::new());
             }

@@ -32,7 +32,12 @@ impl Highlighter for SqlColours {
 fn style(kind: Lexeme, text: &str) -> Style {
     match kind {
         Lexeme::Word if vocabulary::is_keyword(text) => Color::Cyan.bold(),
-        Lexeme::Text | Lexeme::EscapedText | Lexeme::UnicodeText | Lexeme::DollarText | Lexeme::Hex | Lexeme::Unterminated(_) => Color::Green.normal(),
+        Lexeme::Text
+        | Lexeme::EscapedText
+        | Lexeme::UnicodeText
+        | Lexeme::DollarText
+        | Lexeme::Hex
+        | Lexeme::Unterminated(_) => Color::Green.normal(),
         Lexeme::Number | Lexeme::Parameter => Color::Purple.normal(),
         Lexeme::Comment => Style::new().dimmed(),
         Lexeme::Hint => Color::Yellow.normal(),

@@ -22,10 +22,17 @@ pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
     let text = || ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")));
     let run = Arc::new(move |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(text())));
     let version = create_udf("version", Vec::new(), DataType::Utf8, Volatility::Immutable, run);
+    let constant = |name, value: &'static str| {
+        let run = Arc::new(move |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(ScalarValue::from(value))));
+        Arc::new(create_udf(name, Vec::new(), DataType::Utf8, Volatility::Immutable, run))
+    };
     let random_uuid = RandomUuid { signature: Signature::nullary(Volatility::Volatile) };
     vec![
         Arc::new(ScalarUDF::new_from_impl(date_format)),
         Arc::new(version),
+        // As information_schema has them.
+        constant("current_database", "saltwing"),
+        constant("current_schema", "public"),
         Arc::new(at_time_zone()),
         Arc::new(ScalarUDF::new_from_impl(random_uuid)),
     ]

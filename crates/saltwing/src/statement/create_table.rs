@@ -12,7 +12,7 @@ use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::sequences::sequences_of_defaults;
 use crate::session::Session;
-use crate::temporary::is_there;
+use crate::temporary::{is_there, name_of_new, take_back};
 
 impl StatementKind for CreateTable {
     fn tag(&self) -> &'static str {
@@ -44,7 +44,33 @@ impl StatementKind for CreateTable {
         if self.if_not_exists && is_there(run.session, self)? {
             return Ok(ExecResult::noticed(vec![format!("table {} exists already", self.table)]).into());
         }
-        Ok(ExecResult::noticed(make_table(run.session, self)?).into())
+        // If another statement creates the table meanwhile, its indexes are not this statement's.
+        let if_not_exists = self.if_not_exists && self.unique.is_empty();
+        let notices = make_table(run.session, &CreateTable { if_not_exists, ..self.clone() })?;
+        self.make_unique_indexes(run)?;
+        Ok(ExecResult::noticed(notices).into())
+    }
+}
+
+/// What CREATE TABLE does beside the table.
+trait UniqueIndexes {
+    /// Creates the indexes of UNIQUE. If that fails, the table is dropped.
+    fn make_unique_indexes(&self, run: &Run<'_>) -> Result<(), Error>;
+}
+
+impl UniqueIndexes for CreateTable {
+    fn make_unique_indexes(&self, run: &Run<'_>) -> Result<(), Error> {
+        if self.unique.is_empty() {
+            return Ok(());
+        }
+        let new = name_of_new(run.session, self)?;
+        let made = self.unique.iter().try_for_each(|unique| unique.index_of(&new).run(run).map(drop));
+        made.map_err(|error| {
+            if let Err(failed) = take_back(run.session, &new) {
+                tracing::warn!(table = %self.table, error = %failed.error, "the table of a failed CREATE TABLE is still there");
+            }
+            error
+        })
     }
 }
 

@@ -77,7 +77,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::DropIndex(it) => {
             name(&mut it.name);
-            table(&mut it.table);
+            it.table.iter_mut().for_each(table);
         }
         Statement::ShowIndexes(it) => it.iter_mut().for_each(table),
         Statement::Comment(it) => match &mut it.object {

@@ -117,7 +117,8 @@ impl Print for Statement {
                 write!(f, "ALTER INDEX {}{name} ON {table} {change}", if *if_exists { "IF EXISTS " } else { "" })
             }
             Self::DropIndex(DropIndex { if_exists, name, table }) => {
-                write!(f, "DROP INDEX {}{name} ON {table}", if *if_exists { "IF EXISTS " } else { "" })
+                write!(f, "DROP INDEX {}{name}", if *if_exists { "IF EXISTS " } else { "" })?;
+                table.iter().try_for_each(|table| write!(f, " ON {table}"))
             }
             Self::Comment(Comment { object, text }) => {
                 match object {
