@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use saltwing_sql::{expr_span, function_of, name_span, sequence_call};
+use saltwing_sql::{array_query, expr_span, function_of, name_span, sequence_call};
 use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, Value, ValueError, typing};
@@ -25,6 +25,9 @@ const DATE_PART: &str = "date_part";
 impl Lowerer<'_> {
     /// A call of a function, of an aggregate function or of a window function, or an operator that is one.
     pub(crate) fn call(&self, e: &ast::Expr) -> Lower {
+        if let Some(query) = array_query(e) {
+            return self.array_of_rows(e, query);
+        }
         if let ast::Expr::Function(call) = e {
             if let Some(sequences) = self.sequences
                 && let Some(value) = sequence_call(e).map_err(BindError::from)?
@@ -49,6 +52,22 @@ impl Lowerer<'_> {
             return self.of_opaque(function, args, e);
         }
         Ok(typing::call(function, args)?)
+    }
+
+    /// `ARRAY(query)`: an empty array without rows.
+    fn array_of_rows(&self, e: &ast::Expr, query: Option<Box<ast::Query>>) -> Lower {
+        let (Some(query), Some(_)) = (query, self.queries) else {
+            let help = "SELECT ARRAY_AGG(item ORDER BY key) FROM (query) makes an array of any query";
+            return unsupported_with("ARRAY of a query of this form", e, help);
+        };
+        let array = self.lower(&ast::Expr::Subquery(query))?;
+        match array.sql_type() {
+            Some(ty) if ty.element().is_some() => {
+                let none = Expr::Cast(Box::new(Expr::Literal(Value::Array(Vec::new()), ty)), ty);
+                Ok(typing::call(Function::COALESCE, vec![array, none])?)
+            }
+            _ => unsupported_with("ARRAY of such values", e, "arrays hold values of SQL's types, and no arrays"),
+        }
     }
 
     /// What the language has no function for.

@@ -118,7 +118,9 @@ fn named_args(function: Function, args: &[FunctionArg]) -> Option<Vec<Cow<'_, Ex
 fn word_of(function: Function, index: usize, arg: &Expr) -> Option<Expr> {
     let Expr::Identifier(Ident { value, quote_style: None, .. }) = arg else { return None };
     let mut kinds = function.signatures.iter().filter_map(|signature| signature.kind(index));
-    let is_word = kinds.any(|kind| kind == ParameterKind::NormalForm);
+    let is_word = kinds.any(|kind| {
+        kind == ParameterKind::NormalForm || (kind == ParameterKind::Unit && function == Function::DATEADD)
+    });
     is_word.then(|| Expr::value(Value::SingleQuotedString(value.clone())))
 }
 

@@ -49,6 +49,13 @@ pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
         DataType::JSON => SqlType::Json,
         DataType::Uuid => SqlType::Uuid,
         DataType::Interval { fields: None, precision: None } => SqlType::Interval,
+        // The longest whole numbers that there are.
+        DataType::HugeInt => SqlType::Decimal(Some((38, 0))),
+        DataType::Custom(name, modifiers)
+            if modifiers.is_empty() && name.to_string().eq_ignore_ascii_case("HUGEINT") =>
+        {
+            SqlType::Decimal(Some((38, 0)))
+        }
         // Phoenix's own type names.
         DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_uppercase().parse().ok()?,
         _ => return None,

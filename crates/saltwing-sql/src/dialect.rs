@@ -206,6 +206,11 @@ impl Dialect for SaltwingDialect {
             Token::Overlap => return Some(self.other_operator(parser, left, BinaryOperator::PGOverlap)),
             _ => {}
         }
+        if is_overlaps(parser)
+            && let Expr::Tuple(span) = left
+        {
+            return Some(self.overlaps(parser, span));
+        }
         if let Some((negated, function)) = pattern_operator(parser) {
             return Some(self.pattern_call(parser, left, negated, function));
         }
@@ -234,7 +239,7 @@ impl Dialect for SaltwingDialect {
         if self.in_default.get() && word(0) == Keyword::NOT && word(1) == Keyword::NULL {
             return Some(Ok(self.prec_unknown()));
         }
-        if pattern_operator(parser).is_some() {
+        if pattern_operator(parser).is_some() || is_overlaps(parser) {
             return Some(Ok(self.prec_value(Precedence::Like)));
         }
         match parser.peek_token_ref().token {
@@ -289,6 +294,18 @@ impl SaltwingDialect {
         let args = if function == GLOB { [pattern, left.clone()] } else { [left.clone(), pattern] };
         let call = function_call(Ident::new(function), args);
         Ok(if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call })
+    }
+
+    /// `(a, b) OVERLAPS (c, d)` as `OVERLAPS(a, b, c, d)`.
+    fn overlaps(&self, parser: &mut Parser, span: &[Expr]) -> Result<Expr, ParserError> {
+        parser.advance_token();
+        let at = parser.peek_token();
+        match parser.parse_subexpr(self.prec_value(Precedence::Like))? {
+            Expr::Tuple(other) if span.len() == 2 && other.len() == 2 => {
+                Ok(function_call(Ident::new("OVERLAPS"), span.iter().cloned().chain(other)))
+            }
+            _ => parser.expected("(start, end) OVERLAPS (start, end)", at),
+        }
     }
 
     /// `x BETWEEN SYMMETRIC a AND b` as `(x BETWEEN a AND b OR x BETWEEN b AND a)`.
@@ -360,6 +377,13 @@ fn pattern_operator(parser: &Parser) -> Option<(bool, &'static str)> {
     is_operand.then_some((negated, function))
 }
 
+/// Whether OVERLAPS and a bracket come next.
+fn is_overlaps(parser: &Parser) -> bool {
+    let is_word = matches!(&parser.peek_nth_token_ref(0).token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("OVERLAPS"));
+    is_word && parser.peek_nth_token_ref(1).token == Token::LParen
+}
+
 /// Whether the word at this place is SYMMETRIC, and no name.
 fn is_symmetric(parser: &Parser, place: usize) -> bool {
     let is_word = matches!(&parser.peek_nth_token_ref(place).token, Token::Word(word)
@@ -421,6 +445,8 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         Keyword::INTERVAL if matches!(next, Token::TripleSingleQuotedString(_) | Token::Number(..)) => None,
         // DataFusion has functions of these names.
         Keyword::LEFT | Keyword::RIGHT if call => Some(name_or_call(parser)),
+        // SQLite's `LIKE(pattern, text)`.
+        Keyword::LIKE if call => Some(like_call(parser)),
         keyword if words::is_reserved(keyword) => {
             let token = parser.peek_token();
             Some(parser.expected("an expression", token))
@@ -430,6 +456,18 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         }
         _ => Some(name_or_call(parser)),
     }
+}
+
+/// `LIKE(pattern, text [, escape])` as `text LIKE pattern [ESCAPE escape]`.
+fn like_call(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let pattern = Box::new(parser.parse_expr()?);
+    parser.expect_token(&Token::Comma)?;
+    let expr = Box::new(parser.parse_expr()?);
+    let escape_char = if parser.consume_token(&Token::Comma) { Some(string_value(parser)?) } else { None };
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Nested(Box::new(Expr::Like { negated: false, any: false, expr, pattern, escape_char })))
 }
 
 /// `LOCALTIMESTAMP` and `LOCALTIME`, which are those of UTC.

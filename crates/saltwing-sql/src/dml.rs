@@ -47,10 +47,8 @@ fn write(
         return Err(SqlError::not_supported("an alias behind INTO", cursor.here())
             .with_help("clauses behind the rows name the table as it is called, and the new row EXCLUDED"));
     }
-    if cursor.at(&["BY", "NAME"]) {
-        return Err(SqlError::not_supported("INSERT .. BY NAME", cursor.here())
-            .with_help("name the columns behind the table: INSERT INTO t (a, b) SELECT .."));
-    }
+    let by_name = cursor.here();
+    let is_by_name = cursor.eat(&["BY", "NAME"]);
     let (columns, dynamic) = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
         true => {
             let (columns, dynamic) = columns_or_dynamic(cursor)?;
@@ -58,6 +56,7 @@ fn write(
         }
         false => (None, Vec::new()),
     };
+    let is_by_name = is_by_name && columns.is_none();
     let overriding = overriding(cursor)?;
     query::check_words(cursor, conflict_clause_start(cursor))?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
@@ -76,6 +75,10 @@ fn write(
         RowSource::Values(rows) => sequence::check_values(cursor, rows.iter().flat_map(|row| &row.values))?,
         RowSource::Query(query) => sequence::check_query(cursor, query)?,
     }
+    let columns = match (&source, is_by_name) {
+        (RowSource::Query(query), true) => Some(names_of(query, by_name)?),
+        _ => columns,
+    };
     let conflict = match conflict_clause(cursor)? {
         Some(clause) if or.is_some() => {
             return Err(SqlError::syntax(
@@ -105,6 +108,30 @@ fn default_values(
     let takes_first_columns = false;
     let conflict = or;
     Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
+}
+
+/// The columns that INSERT .. BY NAME writes: those that the items of the SELECT are called by.
+fn names_of(query: &Query, span: Span) -> Result<Vec<ColumnName>, SqlError> {
+    let name = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) | SelectItem::ExprWithAlias { alias: name, .. } => {
+            Some(name.clone())
+        }
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().cloned(),
+        _ => None,
+    };
+    let items = match query.body.as_ref() {
+        SetExpr::Select(select) => select.projection.iter().map(name).collect::<Option<Vec<Ident>>>(),
+        _ => None,
+    };
+    let refused = || {
+        SqlError::not_supported("BY NAME of a query whose columns it does not name itself", span)
+            .with_help("give each item of its SELECT a name, or name the columns behind the table")
+    };
+    let of = |name: Ident| {
+        let name = Name { text: name.value, quoted: name.quote_style.is_some(), span };
+        ColumnName { family: None, name }
+    };
+    Ok(items.ok_or_else(refused)?.into_iter().map(of).collect())
 }
 
 /// `OR IGNORE`, `OR REPLACE` after INSERT.

@@ -448,7 +448,7 @@ impl Guard {
 
 fn is_pattern_operator(around: &Around<'_>) -> bool {
     matches!(around.tokens.get(around.index), Some(TokenWithSpan { token: Token::Word(word), .. })
-        if word.quote_style.is_none() && words::pattern_function(&word.value).is_some())
+        if word.quote_style.is_none() && (words::pattern_function(&word.value).is_some() || word.value.eq_ignore_ascii_case("OVERLAPS")))
 }
 
 /// A token among its neighbours.

@@ -42,6 +42,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, clippy::expect_used))]
 
 mod alter_table;
+mod array_query;
 mod as_of;
 mod call;
 mod cast_type;
@@ -86,12 +87,14 @@ mod session;
 mod spelling;
 mod split;
 pub mod statement;
+mod ties;
 mod transaction;
 mod user;
 mod view;
 mod with_write;
 mod words;
 
+pub use array_query::array_query;
 pub use call::{function_call, function_of, interval_of, with_text_strides};
 pub use cast_type::cast_type;
 pub use column_type::TYPE_LENGTH_MAX;

@@ -269,6 +269,9 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         }
         _ => {}
     }
+    if let Some(table) = session::table_info(cursor)? {
+        return Ok(Statement::Describe(table));
+    }
     if let Some(unsupported) = unsupported(cursor, &verb) {
         return Ok(Statement::Unsupported(unsupported));
     }

@@ -15,7 +15,7 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::parameter::parameter_place;
 use crate::statement::{After, AfterToken, Hint, QueryStatement, SourceText};
-use crate::{as_of, refused_word, sequence, sequence_value, words};
+use crate::{as_of, refused_word, sequence, sequence_value, ties, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
@@ -116,8 +116,16 @@ impl VisitorMut for FetchAsLimit {
             }
             Some(_) => None,
         };
+        let limit_clause = match (with_ties, limit_clause) {
+            (true, Some(LimitClause::LimitOffset { limit: Some(count), offset: None, limit_by }))
+                if limit_by.is_empty() && !percent && ties::keep(query, count.clone()) =>
+            {
+                return std::ops::ControlFlow::Continue(());
+            }
+            (_, limit_clause) => limit_clause,
+        };
         self.refused = self.refused.or(match (with_ties, percent, &limit_clause) {
-            (true, ..) => Some("FETCH .. WITH TIES"),
+            (true, ..) => Some("FETCH .. WITH TIES of this form"),
             (_, true, _) => Some("FETCH .. PERCENT"),
             (.., None) => Some("LIMIT and FETCH together"),
             _ => None,
@@ -273,11 +281,14 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
     let upper = text.to_uppercase();
     let refuse = |what: &str| Err(SqlError::not_supported(what, span));
     match keyword {
-        Keyword::UPDATE if previous_is("FOR") => refuse("SELECT .. FOR UPDATE"),
+        Keyword::UPDATE if previous_is("FOR") => Err(SqlError::not_supported("SELECT .. FOR UPDATE", span).with_help(
+            "transactions take no locks: of two that write the same row the second fails with 40001, and is run again",
+        )),
         // The action of a MERGE.
         Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE if previous_is("THEN") => Ok(()),
         Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => {
-            refuse(&format!("{upper} inside another statement"))
+            Err(SqlError::not_supported(format!("{upper} inside another statement"), span)
+                .with_help("write it by itself with RETURNING; a transaction holds several statements together"))
         }
         Keyword::INTO => Err(SqlError::not_supported("SELECT .. INTO", span)
             .with_help("write the rows with UPSERT INTO table SELECT ..")),

@@ -129,6 +129,24 @@ pub(crate) fn reset(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
     Ok(Set { value_span: name.span, name, value: None })
 }
 
+/// Reads `PRAGMA table_info(t)`, which is DESCRIBE, if it stands here.
+pub(crate) fn table_info(cursor: &mut Cursor<'_>) -> Result<Option<TableRef>, SqlError> {
+    if !(cursor.at(&["PRAGMA", "TABLE_INFO"]) && *cursor.peek(2) == Token::LParen) {
+        return Ok(None);
+    }
+    (0..3).for_each(|_| cursor.skip());
+    let table = match cursor.peek(0) {
+        Token::TripleSingleQuotedString(text) => {
+            let name = Name { text: text.clone(), quoted: false, span: cursor.here() };
+            cursor.skip();
+            TableRef { schema: None, name }
+        }
+        _ => cursor.existing_table()?,
+    };
+    cursor.expect_symbol(&Token::RParen)?;
+    Ok(Some(table))
+}
+
 /// Reads what follows EXPORT. A table of the name `all` or `schema` is written in quotes.
 pub(crate) fn export(cursor: &mut Cursor<'_>) -> Result<Export, SqlError> {
     let objects = if cursor.eat(&["ALL"]) {

@@ -77,6 +77,16 @@ impl DateUnit {
         })
     }
 
+    /// Its months, days and nanoseconds.
+    pub(crate) fn parts(self) -> (i128, i128, i128) {
+        match self {
+            Self::Month | Self::Quarter | Self::Year => (self.months().into(), 0, 0),
+            Self::Day => (0, 1, 0),
+            Self::Week => (0, 7, 0),
+            unit => (0, 0, unit.nanos().unwrap_or_default()),
+        }
+    }
+
     fn months(self) -> i64 {
         match self {
             Self::Quarter => 3,

@@ -56,6 +56,7 @@ pub mod number;
 pub mod number_pattern;
 mod object_id;
 mod operator;
+mod pg_date_pattern;
 mod privilege;
 pub mod regexp;
 pub mod rounding;

@@ -8,12 +8,12 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
 const NO_STRUCTS: &str = "there are no structs and maps: JSON_OBJECT('a', 1) makes JSON of values";
 const NO_LAMBDAS: &str = "functions take no functions: SELECT ARRAY_AGG(x + 1) FROM UNNEST(array) AS u (x)";
 const FILES: &str = "a file stands in FROM by its name: FROM 'file.csv'";
-const DATE_PLUS: &str = "write at + INTERVAL '1 day', or DATE_ADD(at, INTERVAL '1 day')";
 
 const FOREIGN: [(&str, &str); 42] = [
     ("array_filter", NO_LAMBDAS),
     ("columns", "name the columns, or leave some out: SELECT * EXCLUDE (a)"),
-    ("dateadd", DATE_PLUS),
+    ("current_setting", "SHOW name tells a setting, SHOW ALL all of them"),
+    ("current_user", "SHOW USERS lists users"),
     ("duckdb_columns", "information_schema.columns lists columns, DESCRIBE t those of a table"),
     ("duckdb_tables", "SHOW TABLES lists tables, information_schema.tables tells more"),
     ("filter", NO_LAMBDAS),
@@ -44,7 +44,6 @@ const FOREIGN: [(&str, &str); 42] = [
     ("sqlite_version", "SELECT version() tells the version"),
     ("struct_extract", NO_STRUCTS),
     ("struct_pack", NO_STRUCTS),
-    ("timestampadd", DATE_PLUS),
     ("to_days", "DATE_DIFF('day', DATE '1970-01-01', at) counts days"),
     ("transform", NO_LAMBDAS),
     ("try", "TRY_CAST(value AS type) is NULL where a cast fails"),

@@ -3,18 +3,43 @@
 use super::datetime::written_instant;
 use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
-use crate::calendar::{DateField, civil_of, days_in_month};
+use crate::calendar::{DateField, DateUnit, civil_of, days_in_month};
 use crate::error::shorten;
 use crate::strftime::{DAYS, Fraction, MONTHS, Strftime};
 use crate::value::Timestamp;
-use crate::{SqlType, Value, ValueError, datetime};
+use crate::{Interval, SqlType, Value, ValueError, datetime};
 
-pub(super) static ALL: &[&ScalarFunction] =
-    &[&DAYNAME, &ISFINITE, &LAST_DAY, &MAKE_TIMESTAMP, &MONTHNAME, &NEXT_DAY, &STRFTIME, &STRPTIME];
+pub(super) static ALL: &[&ScalarFunction] = &[
+    &DATEADD,
+    &DAYNAME,
+    &ISFINITE,
+    &ISINF,
+    &LAST_DAY,
+    &MAKE_TIMESTAMP,
+    &MONTHNAME,
+    &NEXT_DAY,
+    &OVERLAPS,
+    &STRFTIME,
+    &STRPTIME,
+];
 
 const MS_PER_DAY: i64 = 86_400_000;
 const AT: Parameter = of_kind("at", ParameterKind::InstantOrString);
 const OF_INSTANT: &[Signature] = &[Signature::new(&[AT], VARCHAR)];
+
+pub(super) static DATEADD: ScalarFunction = ScalarFunction::new(
+    "DATEADD",
+    &[Signature::new(&[of_kind("unit", ParameterKind::Unit), integer("count"), AT], ResultType::InstantAt(2))],
+    |args| {
+        let (unit, count) = (DateUnit::by_name(args.text(0)?)?, i128::from(args.int(1)?));
+        let (months, days, nanos) = unit.parts();
+        let length = Interval::new(months * count, days * count, nanos * count)?;
+        written_instant(args, length.after(args.instant(2)?)?)
+    },
+)
+.aliases(&["TIMESTAMPADD"])
+.gives("The instant so many units of time later, as in T-SQL and MySQL, where the unit is a word.")
+.example("DATEADD(month, 1, DATE '2024-01-31')", "2024-02-29");
 
 static DAYNAME: ScalarFunction =
     ScalarFunction::new("DAYNAME", OF_INSTANT, |args| name_of(&DAYS, DateField::Dow.of(args.instant(0)?)))
@@ -36,6 +61,14 @@ static ISFINITE: ScalarFunction = ScalarFunction::new(
 )
 .gives("Whether a number is neither infinite nor NaN; true of every instant and interval.")
 .example("ISFINITE(DATE '2024-05-15')", "true");
+
+static ISINF: ScalarFunction = ScalarFunction::new(
+    "ISINF",
+    &[Signature::new(&[of_kind("value", ParameterKind::Double)], ResultType::Is(SqlType::Boolean))],
+    |args| Ok(Value::Bool(args.double(0)?.is_infinite())),
+)
+.gives("Whether a number is infinite.")
+.example("ISINF('-Infinity'::DOUBLE)", "true");
 
 static LAST_DAY: ScalarFunction =
     ScalarFunction::new("LAST_DAY", &[Signature::new(&[AT], ResultType::Is(SqlType::Date))], |args| {
@@ -96,6 +129,45 @@ static NEXT_DAY: ScalarFunction =
     })
     .gives("The first day of this name after the instant's day, as in Oracle and Spark.")
     .example("NEXT_DAY(DATE '2024-05-15', 'monday')", "2024-05-20");
+
+pub(super) static OVERLAPS: ScalarFunction = ScalarFunction::new(
+    "OVERLAPS",
+    &[Signature::new(
+        &[
+            of_kind("start", ParameterKind::InstantOrString),
+            of_kind("end", ParameterKind::InstantOrString),
+            of_kind("other_start", ParameterKind::InstantOrString),
+            of_kind("other_end", ParameterKind::InstantOrString),
+        ],
+        ResultType::Is(SqlType::Boolean),
+    )],
+    |args| {
+        let at = |index| if args.value(index)?.is_null() { Ok(None) } else { args.instant(index).map(Some) };
+        let span = |start, end| {
+            Ok::<_, ValueError>(match (at(start)?, at(end)?) {
+                (None, end) => (end, None),
+                (Some(start), Some(end)) if start > end => (Some(end), Some(start)),
+                known => known,
+            })
+        };
+        let ((Some(start), end), (Some(other), other_end)) = (span(0, 1)?, span(2, 3)?) else { return Ok(Value::Null) };
+        // The span that begins first tells, if it has an end.
+        let ends_of = |first: Option<Timestamp>, later: Timestamp, end: Option<Timestamp>| match (first, end) {
+            (Some(first), _) if later < first => Value::Bool(true),
+            (Some(_), Some(_)) => Value::Bool(false),
+            _ => Value::Null,
+        };
+        Ok(match start.cmp(&other) {
+            std::cmp::Ordering::Less => ends_of(end, other, other_end),
+            std::cmp::Ordering::Greater => ends_of(other_end, start, end),
+            std::cmp::Ordering::Equal if end.is_some() && other_end.is_some() => Value::Bool(true),
+            std::cmp::Ordering::Equal => Value::Null,
+        })
+    },
+)
+.with_own_nulls()
+.gives("Whether two spans of time overlap, as (start, end) OVERLAPS (other_start, other_end); a span has its beginning, and not its end.")
+.example("OVERLAPS(DATE '2024-01-01', DATE '2024-02-01', DATE '2024-01-15', DATE '2024-03-01')", "true");
 
 const FORMATTED: SizeBound = SizeBound {
     // No directive gives more than 20 characters.

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::signature::of_kind;
+use super::signature::{VARCHAR, of_kind};
 use super::{Args, Evaluation, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::Value;
 
-pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &IIF, &INVERT, &LEAST, &NULLIF];
+pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &IIF, &INVERT, &LEAST, &NULLIF, &TYPEOF];
 
 pub(super) static COALESCE: ScalarFunction = ScalarFunction::evaluated_by(
     "COALESCE",
@@ -73,6 +73,16 @@ static NULLIF: ScalarFunction = ScalarFunction::evaluated_by(
 .with_own_nulls()
 .gives("NULL if the two values are equal, else the first; of the first one's type.")
 .example("NULLIF(53, 80.0)", "53");
+
+static TYPEOF: ScalarFunction = ScalarFunction::evaluated_by(
+    "TYPEOF",
+    &[Signature::new(&[of_kind("value", ParameterKind::Any)], VARCHAR)],
+    Evaluation::Rewritten(Rewrite::TypeName),
+)
+.aliases(&["PG_TYPEOF"])
+.with_own_nulls()
+.gives("The name of the type of the expression, as DESCRIBE writes it.")
+.example("TYPEOF(1.5)", "DECIMAL");
 
 /// The value that no other is above (`wanted` greater) or below; of equal ones the first.
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Value {

@@ -99,7 +99,6 @@ static JSON_PRETTY: ScalarFunction =
         }
         Ok(Value::Text(shape::pretty(text)))
     })
-    .aliases(&["JSONB_PRETTY"])
     .size(SizeBound { bytes: |args| Ok(shape::pretty_bytes(args.text(0)?)), multiplies: true })
     .gives("The value with a line for each member and element, each level four blanks further in.")
     .example("JSON_PRETTY('[]')", "[]");

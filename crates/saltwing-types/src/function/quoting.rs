@@ -3,7 +3,7 @@
 use super::signature::{VARCHAR, of_kind};
 use super::text::OF_TEXT;
 use super::{ParameterKind, ScalarFunction, Signature, SizeBound};
-use crate::text::literal;
+use crate::text::{hex, literal};
 use crate::{SqlType, Value};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&QUOTE, &QUOTE_IDENT, &QUOTE_LITERAL, &QUOTE_NULLABLE];
@@ -13,7 +13,10 @@ const OF_ANY: &[Signature] = &[Signature::new(&[of_kind("value", ParameterKind::
 
 static QUOTE: ScalarFunction =
     ScalarFunction::new("QUOTE", &[Signature::new(&[of_kind("value", ParameterKind::Any)], VARCHAR)], |args| {
-        Ok(Value::Text(literal(args.value(0)?, SqlType::Null)))
+        Ok(Value::Text(match args.value(0)? {
+            Value::Bytes(bytes) => format!("X'{}'", hex(bytes).to_uppercase()),
+            value => literal(value, SqlType::Null),
+        }))
     })
     .with_own_nulls()
     .size(SizeBound { bytes: |args| Ok(args.value(0)?.heap_bytes() * 4 + 64), multiplies: false })

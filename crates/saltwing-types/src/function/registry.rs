@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Function, ScalarFunction, array, conditional, datetime, dynamic, glob, hash, interval, json, json_making,
+    Function, ScalarFunction, array, calendar, conditional, datetime, dynamic, glob, hash, interval, json, json_making,
     json_shape, phoenix, regexp, sqlite_date, substring, text, unicode,
 };
 use crate::DateField;
@@ -90,6 +90,10 @@ impl Function {
         Self(&sqlite_date::JULIANDAY),
         Self(&sqlite_date::UNIXEPOCH),
     ];
+    /// `DATEADD(unit, count, at)`.
+    pub const DATEADD: Self = Self(&calendar::DATEADD);
+    /// `(start, end) OVERLAPS (other_start, other_end)`.
+    pub const OVERLAPS: Self = Self(&calendar::OVERLAPS);
     /// `NORMALIZE(text, NFC)`.
     pub const NORMALIZE: Self = Self(&unicode::NORMALIZE);
     /// A dynamic column of a row.

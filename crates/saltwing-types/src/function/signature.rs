@@ -6,6 +6,7 @@ use super::unicode::NormalForm;
 use crate::calendar::{Bins, DateUnit};
 use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
+use crate::pg_date_pattern::PgDatePattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
 use crate::{ArithOp, SqlType, ValueError, json};
@@ -73,6 +74,8 @@ pub enum ParameterKind {
     Stride,
     /// A pattern of Java's `SimpleDateFormat`.
     DatePattern,
+    /// The same, or a pattern of PostgreSQL's `to_char` that is none of Java's.
+    DateFormat,
     /// A pattern of Java's `DecimalFormat`.
     NumberPattern,
     /// A time zone by name.
@@ -109,7 +112,10 @@ impl ParameterKind {
     /// Whether arguments are text, of any meaning.
     pub(crate) fn is_text(self) -> bool {
         use ParameterKind::*;
-        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone | JsonPath | NormalForm)
+        matches!(
+            self,
+            Text | Unit | Stride | DatePattern | DateFormat | NumberPattern | TimeZone | JsonPath | NormalForm
+        )
     }
 
     /// Checks the text of an argument for its meaning.
@@ -118,6 +124,10 @@ impl ParameterKind {
             Self::Unit => DateUnit::by_name(text).map(drop),
             Self::Stride => Bins::of_stride(text, Timestamp { ms: 0, nanos: 0 }).map(drop),
             Self::DatePattern => DatePattern::parse(text).map(drop),
+            Self::DateFormat => match DatePattern::parse(text) {
+                Err(error) if PgDatePattern::parse(text).is_none() => Err(error),
+                _ => Ok(()),
+            },
             Self::NumberPattern => NumberPattern::parse(text).map(drop),
             Self::TimeZone => TimeZone::by_name(text).map(drop),
             Self::JsonPath => json::path(text).map(drop),
@@ -151,6 +161,8 @@ pub enum Rewrite {
     NullIf,
     /// `CASE WHEN condition THEN a ELSE b END`.
     If,
+    /// The name of the argument's type.
+    TypeName,
     /// `a % b`.
     Remainder,
     /// `at + length` or `at - length`.

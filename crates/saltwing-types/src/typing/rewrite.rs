@@ -1,6 +1,6 @@
 //! Functions that are another way to write an expression.
 
-use super::{Typed, arith, case, compare, meet_type, repeated, type_name};
+use super::{Typed, arith, case, compare, meet_type, repeated, string, type_name};
 use crate::function::Rewrite;
 use crate::sql_type::TypeFamily;
 use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, ValueError};
@@ -10,6 +10,10 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
     let mut args = args.into_iter();
     match (rewrite, args.next(), args.next()) {
         (Rewrite::NullIf, Some(a), Some(b)) => null_if(a, b),
+        (Rewrite::TypeName, Some(value), None) => match value.sql_type() {
+            Some(ty) => Ok(string(ty.to_string())),
+            None => Err(ValueError::TypeMismatch(format!("{value} has no type before it has a value: CAST it"))),
+        },
         (Rewrite::If, Some(condition), Some(value)) => {
             case(None, vec![(condition, value)], Some(args.next().unwrap_or(Expr::NULL)))
         }

@@ -55,7 +55,7 @@ impl StatementKind for DropIndex {
                 None if self.if_exists => return none(),
                 None => {
                     let text = format!("no table has an index {}", self.name.text);
-                    return Err(Error::new(ErrorCode::InvalidDefinition, text).at(Some(self.name.span)));
+                    return Err(Error::new(ErrorCode::NoSuchTable, text).at(Some(self.name.span)));
                 }
             },
         };
