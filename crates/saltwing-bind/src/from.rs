@@ -14,7 +14,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Lowerer;
 use crate::plain_query::table_parts;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, unsupported};
-use crate::resolve::table_of;
+use crate::resolve::{of_absence, table_of};
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
 use crate::system_table::system_table;
@@ -160,7 +160,9 @@ impl QueryBinder<'_> {
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 // A file has no schema.
                 let arrow = arrow.filter(|_| schema.is_none() || !self.catalog.is_file(&name.value));
-                let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
+                let Some(table) = arrow else {
+                    return Err(of_absence(error, schema, &name.value).at(span).into());
+                };
                 if version.is_some() {
                     return Err(not_past(span).into());
                 }

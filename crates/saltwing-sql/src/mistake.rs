@@ -55,6 +55,9 @@ impl Cursor<'_> {
             Token::Word(word) if word.quote_style.is_none() => Some(word),
             _ => None,
         };
+        if let Some(advice) = self.advice_of_others(index) {
+            return Some(advice.to_owned());
+        }
         let found = word(index);
         let is_by = |index: usize| word(index).is_some_and(|word| word.keyword == Keyword::BY);
         if let Some(found) = found
@@ -69,9 +72,6 @@ impl Cursor<'_> {
         {
             let upper = found.value.to_uppercase();
             return Some(format!("{upper} is a reserved word; to use it as a name, quote it: \"{}\"", found.value));
-        }
-        if self.token(index).token == Token::Caret {
-            return Some("a power is POWER(base, exponent)".to_owned());
         }
         if let Token::TripleSingleQuotedString(text) = &self.token(index).token
             && (what.contains("name") || what.contains("identifier"))
@@ -102,6 +102,34 @@ impl Cursor<'_> {
             return Some("a comma or an operator may be missing before it".to_owned());
         }
         None
+    }
+
+    /// What to write for a form of other databases that token number `index` does not go on with.
+    fn advice_of_others(&self, index: usize) -> Option<&'static str> {
+        let token = &self.token(index).token;
+        let previous = index.checked_sub(1).map(|previous| &self.token(previous).token);
+        let is_word = |token: Option<&Token>, words: &[&str]| {
+            matches!(token, Some(Token::Word(word)) if word.quote_style.is_none()
+                && words.iter().any(|known| word.value.eq_ignore_ascii_case(known)))
+        };
+        Some(match token {
+            Token::Caret => "a power is POWER(base, exponent)",
+            Token::Mul if previous == Some(&Token::Mul) => "a power is POWER(base, exponent)",
+            Token::Colon => "there are no structs and maps: JSON_OBJECT('a', 1) makes JSON of values",
+            Token::Placeholder(mark) if mark == "?" && previous.is_some_and(|token| !matches!(token, Token::Comma)) => {
+                "? is a parameter; JSON_EXISTS(json, '$.a') tells whether there is a member"
+            }
+            Token::Word(_) if is_word(Some(token), &["COLUMNS"]) => {
+                "json_array_elements(json) in FROM has the elements of an array, JSON_VALUE(value, '$.a') a part of one"
+            }
+            Token::TripleSingleQuotedString(_) if is_word(previous, &["TIMESTAMPTZ", "TIMETZ"]) => {
+                "an instant has no zone of its own: TIMESTAMP '2024-01-01 00:00:00+02' is read as that instant in UTC"
+            }
+            Token::Word(_) if is_word(Some(token), &["SELECT", "WITH"]) && is_word(previous, &["DESCRIBE", "DESC"]) => {
+                "CREATE VIEW v AS the query, then DESCRIBE v shows its columns"
+            }
+            _ => return None,
+        })
     }
 
     /// Ours from sqlparser's error about what starts at token number `start`.

@@ -219,7 +219,7 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
     };
     let word_back = |n: usize| index.checked_sub(n).map_or(Keyword::NoKeyword, |index| self::keyword(cursor, index));
     let next_is_bracket = cursor.token(index + 1).token == Token::LParen;
-    if matches!(keyword, LEFT | RIGHT) && next_is_bracket {
+    if matches!(keyword, LEFT | RIGHT | Keyword::LIKE) && next_is_bracket {
         return Ok(());
     }
     let written = cursor.text(index, index + 1);

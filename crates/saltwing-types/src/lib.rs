@@ -52,6 +52,7 @@ pub mod json;
 pub mod key_expression;
 pub mod key_form;
 pub mod like;
+mod normal_form;
 pub mod number;
 pub mod number_pattern;
 mod object_id;

@@ -12,6 +12,7 @@ mod constraints;
 mod definition;
 mod grants;
 mod indexes;
+mod routines;
 mod schemata;
 mod sequences;
 mod tables;
@@ -44,9 +45,23 @@ pub const TABLE_CONSTRAINTS: &dyn SystemTable = &constraints::TABLE_CONSTRAINTS;
 /// `information_schema.key_column_usage`.
 pub const KEY_COLUMN_USAGE: &dyn SystemTable = &constraints::KEY_COLUMN_USAGE;
 
+/// `information_schema.routines`.
+pub const ROUTINES: &dyn SystemTable = &routines::ROUTINES;
+
 /// The system tables, all of [`INFORMATION_SCHEMA`].
-pub const SYSTEM_TABLES: &[&dyn SystemTable] =
-    &[SCHEMATA, TABLES, COLUMNS, INDEXES, VIEWS, SEQUENCES, USERS, GRANTS, TABLE_CONSTRAINTS, KEY_COLUMN_USAGE];
+pub const SYSTEM_TABLES: &[&dyn SystemTable] = &[
+    SCHEMATA,
+    TABLES,
+    COLUMNS,
+    INDEXES,
+    VIEWS,
+    SEQUENCES,
+    USERS,
+    GRANTS,
+    TABLE_CONSTRAINTS,
+    KEY_COLUMN_USAGE,
+    ROUTINES,
+];
 
 fn is_their_schema(schema: Option<&str>) -> bool {
     schema.is_some_and(|schema| schema.eq_ignore_ascii_case(INFORMATION_SCHEMA))

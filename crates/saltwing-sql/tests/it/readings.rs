@@ -122,7 +122,11 @@ fn strings_are_strings() {
     refused("SELECT 1 'x'", ErrorCode::Syntax, "'x'");
     refused("SELECT 1 AS 'x'", ErrorCode::Syntax, "'x'");
     refused("SELECT 'a' 'b'", ErrorCode::Syntax, "'b'");
-    refused("SELECT U&'abc'", ErrorCode::NotSupported, "'abc'");
+    assert_eq!(text(r"U&'\0061\+01F600\\ ''x'''"), "a\u{1f600}\\ 'x'");
+    assert_eq!(text("$$it's$$"), "it's");
+    assert_eq!(text("$a$x$$y$a$"), "x$$y");
+    refused("SELECT $a$x$$", ErrorCode::Syntax, "$");
+    refused(r"SELECT U&'\00g1'", ErrorCode::Syntax, r"U&'\00g1'");
     refused("UPSERT INTO 't' VALUES (1)", ErrorCode::Syntax, "'t'");
     refused("SELECT 'abc", ErrorCode::Syntax, "'");
     refused("SELECT \"abc", ErrorCode::Syntax, "\"");

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::unicode::NormalForm;
 use crate::calendar::{Bins, DateUnit};
 use crate::date_pattern::DatePattern;
+use crate::normal_form::NormalForm;
 use crate::number_pattern::NumberPattern;
 use crate::pg_date_pattern::PgDatePattern;
 use crate::time_zone::TimeZone;

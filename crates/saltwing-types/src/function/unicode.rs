@@ -8,6 +8,7 @@ use regex::Regex;
 use super::signature::{VARCHAR, of_kind, text};
 use super::text::OF_TEXT;
 use super::{ParameterKind, ScalarFunction, Signature};
+use crate::normal_form::NormalForm;
 use crate::{Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&NORMALIZE, &STRIP_ACCENTS];
@@ -44,25 +45,3 @@ static STRIP_ACCENTS: ScalarFunction = ScalarFunction::new("STRIP_ACCENTS", OF_T
 })
 .gives("The text without the accents and other marks of its letters, as in DuckDB.")
 .example("STRIP_ACCENTS('déjà')", "deja");
-
-/// A normal form of Unicode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NormalForm {
-    Nfc,
-    Nfd,
-    Nfkc,
-    Nfkd,
-}
-
-impl NormalForm {
-    /// # Errors
-    /// [`ValueError::BadArgument`] for another word.
-    pub(super) fn by_name(name: &str) -> Result<Self, ValueError> {
-        let forms = [("NFC", Self::Nfc), ("NFD", Self::Nfd), ("NFKC", Self::Nfkc), ("NFKD", Self::Nfkd)];
-        let found = forms.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, form)| form).ok_or_else(|| {
-            let name = crate::error::shorten(name);
-            ValueError::BadArgument(format!("'{name}' is no normal form; there are NFC, NFD, NFKC and NFKD"))
-        })
-    }
-}

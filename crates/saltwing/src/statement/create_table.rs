@@ -47,31 +47,24 @@ impl StatementKind for CreateTable {
         // If another statement creates the table meanwhile, its indexes are not this statement's.
         let if_not_exists = self.if_not_exists && self.unique.is_empty();
         let notices = make_table(run.session, &CreateTable { if_not_exists, ..self.clone() })?;
-        self.make_unique_indexes(run)?;
+        make_unique_indexes(self, run)?;
         Ok(ExecResult::noticed(notices).into())
     }
 }
 
-/// What CREATE TABLE does beside the table.
-trait UniqueIndexes {
-    /// Creates the indexes of UNIQUE. If that fails, the table is dropped.
-    fn make_unique_indexes(&self, run: &Run<'_>) -> Result<(), Error>;
-}
-
-impl UniqueIndexes for CreateTable {
-    fn make_unique_indexes(&self, run: &Run<'_>) -> Result<(), Error> {
-        if self.unique.is_empty() {
-            return Ok(());
-        }
-        let new = name_of_new(run.session, self)?;
-        let made = self.unique.iter().try_for_each(|unique| unique.index_of(&new).run(run).map(drop));
-        made.map_err(|error| {
-            if let Err(failed) = take_back(run.session, &new) {
-                tracing::warn!(table = %self.table, error = %failed.error, "the table of a failed CREATE TABLE is still there");
-            }
-            error
-        })
+/// Creates the indexes of UNIQUE. If that fails, the table is dropped.
+fn make_unique_indexes(create: &CreateTable, run: &Run<'_>) -> Result<(), Error> {
+    if create.unique.is_empty() {
+        return Ok(());
     }
+    let new = name_of_new(run.session, create)?;
+    let made = create.unique.iter().try_for_each(|unique| unique.index_of(&new).run(run).map(drop));
+    made.map_err(|error| {
+        if let Err(failed) = take_back(run.session, &new) {
+            tracing::warn!(table = %create.table, error = %failed.error, "the table of a failed CREATE TABLE is still there");
+        }
+        error
+    })
 }
 
 /// Creates a table; returns the notices for the user.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_bind::resolve;
-use saltwing_sql::TableRef;
 use saltwing_sql::statement::DropIndex;
+use saltwing_sql::{Name, TableRef};
 use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
@@ -15,7 +15,6 @@ use crate::Error;
 use crate::description::Description;
 use crate::indexes::change_index;
 use crate::outcome::{ExecResult, Outcome};
-use crate::rights::check_table;
 use crate::session::Session;
 
 impl StatementKind for DropIndex {
@@ -24,8 +23,11 @@ impl StatementKind for DropIndex {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        // Without a table its rights are checked when the table is known.
-        self.table.iter().map(|table| Target::relation(table, Privilege::Ddl)).collect()
+        match &self.table {
+            Some(table) => vec![Target::relation(table, Privilege::Ddl)],
+            // Any table may be the one that has it.
+            None => vec![Target::database(Privilege::Ddl)],
+        }
     }
 
     fn in_transaction(&self) -> InTransaction {
@@ -50,7 +52,7 @@ impl StatementKind for DropIndex {
         let none = || Ok(ExecResult::noticed(vec![format!("there is no index {}", self.name.text)]).into());
         let name = match &self.table {
             Some(name) => name.clone(),
-            None => match self.only_table(session)? {
+            None => match only_table(session, &self.name)? {
                 Some(name) => name,
                 None if self.if_exists => return none(),
                 None => {
@@ -68,29 +70,19 @@ impl StatementKind for DropIndex {
     }
 }
 
-/// The table of an index that is named without one.
-trait OfOneTable {
-    /// The only table that has an index of this name, which the user may change; `None` if there is none.
-    fn only_table(&self, session: &Session) -> Result<Option<TableRef>, Error>;
-}
-
-impl OfOneTable for DropIndex {
-    fn only_table(&self, session: &Session) -> Result<Option<TableRef>, Error> {
-        let has_it = |table: &Arc<Table>| table.def().index_place(&self.name.text).is_some();
-        let mut found: Vec<Arc<Table>> = session.catalog()?.tables()?;
-        found.retain(has_it);
-        match found.as_slice() {
-            [] => Ok(None),
-            [table] => {
-                check_table(session, table, Privilege::Ddl)?;
-                Ok(Some(TableRef::of(&table.def().name, self.name.span)))
-            }
-            several => {
-                let tables: Vec<String> = several.iter().map(|table| table.def().name.to_string()).collect();
-                let text = format!("tables {} have an index {}", tables.join(" and "), self.name.text);
-                let error = Error::new(ErrorCode::InvalidDefinition, text).at(Some(self.name.span));
-                Err(error.with_help(Some("name the table: DROP INDEX i ON t")))
-            }
+/// The only table that has an index of this name; `None` if there is none.
+fn only_table(session: &Session, index: &Name) -> Result<Option<TableRef>, Error> {
+    let has_it = |table: &Arc<Table>| table.def().index_place(&index.text).is_some();
+    let mut found: Vec<Arc<Table>> = session.catalog()?.tables()?;
+    found.retain(has_it);
+    match found.as_slice() {
+        [] => Ok(None),
+        [table] => Ok(Some(TableRef::of(&table.def().name, index.span))),
+        several => {
+            let tables: Vec<String> = several.iter().map(|table| table.def().name.to_string()).collect();
+            let text = format!("tables {} have an index {}", tables.join(" and "), index.text);
+            let error = Error::new(ErrorCode::InvalidDefinition, text).at(Some(index.span));
+            Err(error.with_help(Some("name the table: DROP INDEX i ON t")))
         }
     }
 }

@@ -85,8 +85,9 @@ fn tables_are_made_of_files() {
     let files = Files::new();
     let csv = files.file("log.csv", LOG);
     let made = |sql: &str| files.connection.execute(sql, ());
-    let error = made(&format!("CREATE TABLE log AS SELECT * FROM {csv}")).unwrap_err();
-    assert_eq!(error.help().unwrap(), "PRIMARY KEY (ts) before AS; unique and never NULL in the first 3 rows: ts");
+    // Without a key the table has a hidden one.
+    assert_eq!(made(&format!("CREATE TABLE plain AS SELECT * FROM {csv}")).unwrap().rows_affected, 3);
+    assert_eq!(files.rows("SELECT COUNT(*) FROM plain LIMIT 1"), ["3"]);
     assert_eq!(
         made(&format!("CREATE TABLE log PRIMARY KEY (host, ts) AS SELECT * FROM {csv}")).unwrap().rows_affected,
         3
@@ -99,15 +100,8 @@ fn tables_are_made_of_files() {
     assert_eq!(files.rows("SELECT up FROM log WHERE host = 'a'"), ["7", "9"]);
     assert_eq!(made(&format!("UPSERT INTO log SELECT host, ts, up + 1 FROM {csv}")).unwrap().rows_affected, 3);
     assert_eq!(files.rows("SELECT up FROM log WHERE host = 'a'"), ["8", "10"]);
-    // Two columns together, and none at all.
-    let pairs = files.file("pairs.csv", "a,b,f\n1,1,0.1\n1,2,0.2\n2,1,0.3\n");
-    let help = made(&format!("CREATE TABLE p AS SELECT * FROM {pairs}")).unwrap_err();
-    assert!(
-        help.help().unwrap().starts_with("PRIMARY KEY (a, b) before AS; in the first 3 rows these are unique together")
-    );
     let twins = files.file("twins.csv", "a,b\n1,1\n1,1\n");
-    let help = made(&format!("CREATE TABLE p AS SELECT * FROM {twins}")).unwrap_err();
-    assert!(help.help().unwrap().contains("no column, and no two columns, are unique"), "{help}");
+    assert_eq!(made(&format!("CREATE TABLE p AS SELECT * FROM {twins}")).unwrap().rows_affected, 2);
 }
 
 #[test]
