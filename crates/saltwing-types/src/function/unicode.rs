@@ -33,7 +33,7 @@ pub(super) static NORMALIZE: ScalarFunction = ScalarFunction::new(
     multiplies: false,
 })
 .gives("The text in a normal form of Unicode: NFC, NFD, NFKC or NFKD.")
-.example("LENGTH(NORMALIZE('é', NFD))", "2");
+.example("NORMALIZE('ﬁ', NFKC)", "fi");
 
 static STRIP_ACCENTS: ScalarFunction = ScalarFunction::new("STRIP_ACCENTS", OF_TEXT, |args| {
     // Marks are what the decomposed text has beside its letters.

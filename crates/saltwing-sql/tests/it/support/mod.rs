@@ -34,6 +34,13 @@ pub fn placeless(mut statement: Statement) -> Statement {
                 }
             }
             it.checks.iter_mut().for_each(check);
+            for unique in &mut it.unique {
+                unique.span = NOWHERE;
+                unique.name.iter_mut().for_each(name);
+                for part in &mut unique.parts {
+                    (part.text, part.span) = (String::new(), NOWHERE);
+                }
+            }
             it.options.iter_mut().for_each(option);
         }
         Statement::CreateTableAs(it) => {
@@ -266,6 +273,8 @@ fn column_spec(it: &mut ColumnSpec) {
         key.span = NOWHERE;
     }
     it.checks.iter_mut().for_each(check);
+    // It is one of the constraints of the table, too.
+    it.unique = None;
 }
 
 fn check(it: &mut CheckSpec) {

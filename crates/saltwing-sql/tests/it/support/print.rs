@@ -12,7 +12,7 @@ use saltwing_sql::statement::{
     DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Grant,
     GrantObject, Hint, IndexChange, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec,
     OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set,
-    ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
+    ShowTables, Statement, TableChange, UniqueSpec, Unsupported, Update, Upsert, ValuesRow, ViewChange,
 };
 use saltwing_sql::{ColumnName, DynamicColumn, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -342,7 +342,9 @@ impl Print for CreateTable {
         write!(f, "{} (", self.table)?;
         let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
         let checks = self.checks.iter().map(|check| check as &dyn Print);
-        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key).chain(checks);
+        // Those of columns are among them.
+        let unique = self.unique.iter().map(|unique| unique as &dyn Print);
+        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key).chain(checks).chain(unique);
         for (index, line) in lines.enumerate() {
             f.write_str(if index > 0 { ",\n    " } else { "\n    " })?;
             line.print(f)?;
@@ -357,6 +359,15 @@ impl Print for CreateTable {
             f.write_str(")")?;
         }
         Ok(())
+    }
+}
+
+impl Print for UniqueSpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.name.iter().try_for_each(|name| write!(f, "CONSTRAINT {name} "))?;
+        f.write_str("UNIQUE (")?;
+        list(f, &self.parts)?;
+        f.write_str(")")
     }
 }
 
