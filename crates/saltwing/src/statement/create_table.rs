@@ -59,11 +59,10 @@ fn make_unique_indexes(create: &CreateTable, run: &Run<'_>) -> Result<(), Error>
     }
     let new = name_of_new(run.session, create)?;
     let made = create.unique.iter().try_for_each(|unique| unique.index_of(&new).run(run).map(drop));
-    made.map_err(|error| {
+    made.inspect_err(|_| {
         if let Err(failed) = take_back(run.session, &new) {
             tracing::warn!(table = %create.table, error = %failed.error, "the table of a failed CREATE TABLE is still there");
         }
-        error
     })
 }
 
