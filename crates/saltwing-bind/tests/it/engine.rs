@@ -56,6 +56,9 @@ impl EngineFunctions for TestEngine {
                 ("__saltwing_at_time_zone", [_, _]) => of(SqlType::Timestamp, DataType::Int64, Immutable),
                 ("now", []) => of(SqlType::Timestamp, DataType::Int64, Stable),
                 ("make_array", _) => of(SqlType::Opaque, list(list(DataType::Int64)), Immutable),
+                ("generate_series", [_, _]) => {
+                    of(SqlType::array(SqlType::BigInt).unwrap(), list(DataType::Int64), Immutable)
+                }
                 ("array_slice", [array, ..]) => of(array.sql_type().unwrap(), type_of(array, opaque), Immutable),
                 ("array_element", [array, ..]) => match type_of(array, opaque) {
                     DataType::List(item) if matches!(item.data_type(), DataType::List(_)) => {
