@@ -94,6 +94,7 @@ fn words_of_other_dialects_are_names() {
     );
     reads_as("SELECT date, time, year, floor, position FROM t", "SELECT date, time, year, floor, position FROM t");
     reads_as("SELECT left(a, 1), right(a, 1), year(a)", "SELECT left(a, 1), right(a, 1), year(a)");
+    reads_as("SELECT like('a%', b) AND NOT like(c, d, '!')", "SELECT (b LIKE 'a%') AND NOT (d LIKE c ESCAPE '!')");
 }
 
 #[test]
