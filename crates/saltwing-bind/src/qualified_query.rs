@@ -73,7 +73,9 @@ impl VisitorMut for Qualifier {
                 projection.push(item);
                 continue;
             }
-            let Some(columns) = wildcard_span(&item).and_then(|span| self.names.wildcards.get(&span)) else {
+            // The columns of the wildcard are the table's own, without the expressions of REPLACE.
+            let noted = wildcard_span(&item).filter(|_| !has_replace(&item));
+            let Some(columns) = noted.and_then(|span| self.names.wildcards.get(&span)) else {
                 let error = BindErrorKind::NotSupported(format!("{item} in this view"));
                 let error = BindError::from(error).help("write the columns one by one");
                 return ControlFlow::Break(Box::new(error));
@@ -94,5 +96,12 @@ impl VisitorMut for Qualifier {
             self.is_changed = true;
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn has_replace(item: &SelectItem) -> bool {
+    match item {
+        SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => options.opt_replace.is_some(),
+        _ => false,
     }
 }
