@@ -7,10 +7,10 @@ use std::ops::Deref;
 
 use std::fmt::Display;
 
-use saltwing_sql::{expr_span, interval_of, parameter_place};
+use saltwing_sql::{expr_span, interval_of, local_time, parameter_place};
 use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, EngineOperation, Expr, Function, Interrupted, Span, SqlType, Value, ValueError,
-    eval, interrupt, typing,
+    ArithOp, ColumnRef, CompareOp, EngineOperation, ErrorCode, Expr, Function, Interrupted, Span, SqlType, Value,
+    ValueError, eval, interrupt, typing,
 };
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -255,7 +255,7 @@ impl<'a> Lowerer<'a> {
     fn lowered(&self, e: &ast::Expr) -> Lower {
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
-            ast::Expr::Identifier(name) => self.column(&name.value, expr_span(e)),
+            ast::Expr::Identifier(name) => self.name(name, expr_span(e)),
             ast::Expr::CompoundIdentifier(parts) => self.qualified_column(parts, expr_span(e)),
             ast::Expr::Value(value) => self.value(&value.value, e),
             ast::Expr::TypedString(string) => typed_string(string, e),
@@ -314,6 +314,21 @@ impl<'a> Lowerer<'a> {
             | ast::Expr::Struct { .. }
             | ast::Expr::Extract { .. } => self.call(e),
             other => unsupported(&format!("`{other}`"), e),
+        }
+    }
+
+    /// A column; LOCALTIME and LOCALTIMESTAMP where none has that name.
+    fn name(&self, name: &ast::Ident, span: Option<Span>) -> Lower {
+        let is_absence = |error: &LowerError| match error {
+            LowerError::Invalid(error) => error.code() == ErrorCode::NoSuchColumn,
+            LowerError::Unsupported(..) => false,
+        };
+        match self.column(&name.value, span) {
+            Err(error) if is_absence(&error) => match local_time(name) {
+                Some(call) => self.lower(&call),
+                None => Err(error),
+            },
+            found => found,
         }
     }
 

@@ -1,12 +1,9 @@
 //! `ARRAY(SELECT ..)`: the rows of a query of one column as an array.
 
-use sqlparser::ast::{
-    Expr, FunctionArgumentClause, FunctionArguments, OrderByKind, Query, SelectItem, SetExpr, Statement, TableFactor,
-};
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::ast::{Expr, FunctionArgumentClause, FunctionArguments, OrderByKind, Query, SelectItem, SetExpr};
 
 use crate::call::function_call;
+use crate::derived;
 use crate::ties::key_of;
 
 /// The query of `ARRAY(query)` as a query whose one value is the array, which is NULL without rows. `None` of one whose order the array
@@ -23,15 +20,7 @@ pub fn array_query(call: &Expr) -> Option<Option<Box<Query>>> {
 
 /// `SELECT ARRAY_AGG(x) FROM (query) AS q (x)`.
 fn of_rows(query: &Query) -> Option<Box<Query>> {
-    // Its fields are many, and the parser knows them.
-    let template = "SELECT ARRAY_AGG(x) FROM (SELECT 1) AS q (x)";
-    let Statement::Query(mut around) = Parser::parse_sql(&GenericDialect {}, template).ok()?.pop()? else {
-        return None;
-    };
-    let SetExpr::Select(select) = around.body.as_mut() else { return None };
-    let TableFactor::Derived { subquery, .. } = &mut select.from.first_mut()?.relation else { return None };
-    **subquery = query.clone();
-    Some(around)
+    derived::around("SELECT ARRAY_AGG(x) FROM (SELECT 1) AS q (x)", query)
 }
 
 /// The query with `ARRAY_AGG(item ORDER BY ..)` for its item.

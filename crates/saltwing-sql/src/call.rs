@@ -124,6 +124,16 @@ fn word_of(function: Function, index: usize, arg: &Expr) -> Option<Expr> {
     is_word.then(|| Expr::value(Value::SingleQuotedString(value.clone())))
 }
 
+/// The call that `LOCALTIMESTAMP` or `LOCALTIME` is where no column has the name: they are those of UTC. `None` of another name.
+pub fn local_time(name: &Ident) -> Option<Expr> {
+    let now = match name.value.to_ascii_uppercase().as_str() {
+        "LOCALTIMESTAMP" if name.quote_style.is_none() => "current_timestamp",
+        "LOCALTIME" if name.quote_style.is_none() => "current_time",
+        _ => return None,
+    };
+    Some(function_call(Ident::with_span(name.span, now), []))
+}
+
 /// The instant of the statement.
 fn current_timestamp() -> Expr {
     plain_call(Ident::new("current_timestamp"), FunctionArguments::None)

@@ -10,10 +10,10 @@ use std::ops::{ControlFlow, Range};
 
 use saltwing_types::Span;
 use sqlparser::ast::{
-    Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut, With, visit_relations_mut,
+    Cte, Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut, visit_relations_mut,
 };
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::{Parser, ParserError};
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
@@ -390,13 +390,10 @@ impl<'a> Cursor<'a> {
         result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 
-    /// Takes the queries of a WITH, by `parse`.
-    pub(crate) fn with_clause(
-        &mut self,
-        parse: impl FnOnce(&mut Parser<'a>) -> Result<With, ParserError>,
-    ) -> Result<With, SqlError> {
+    /// Takes `name [(columns)] AS (query)`, one of the queries of a WITH.
+    pub(crate) fn named_query(&mut self) -> Result<Cte, SqlError> {
         let start = self.index();
-        let result = parse(&mut self.parser);
+        let result = self.parser.parse_cte();
         result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 

@@ -15,17 +15,18 @@
 //! statement that would take for ever into an error.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, ObjectNamePart, TimezoneInfo,
-    TypedString, UnaryOperator, Value,
+    TypedString, UnaryOperator, Value, visit_expressions,
 };
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, Word};
 
-use crate::call::function_call;
+use crate::call::{function_call, local_time};
 use crate::dynamic_column::LIST_QUOTE;
 use crate::{sequence_value, words};
 
@@ -35,10 +36,17 @@ const STEPS_PER_TOKEN: usize = 32;
 /// Steps that any statement may take.
 const STEPS_FREE: usize = 10_000;
 
+/// That of `#`, `&&`, `@>` and `<@`, the one of `|`: above comparisons. sqlparser has some of them below.
+const OTHER: Precedence = Precedence::Pipe;
+
+/// Operands that all BETWEEN SYMMETRIC of a statement may write twice: one inside another doubles them.
+const COPIES: usize = 100_000;
+
 /// Our dialect, created for each statement.
 #[derive(Debug)]
 pub(crate) struct SaltwingDialect {
     steps_left: Cell<usize>,
+    copies_left: Cell<usize>,
     in_default: Cell<bool>,
     /// Where a value of a sequence was read.
     sequence: Cell<Option<Span>>,
@@ -48,7 +56,12 @@ impl SaltwingDialect {
     /// For a statement of `token_count` tokens.
     pub(crate) fn new(token_count: usize) -> Self {
         let steps = STEPS_FREE.saturating_add(token_count.saturating_mul(STEPS_PER_TOKEN));
-        Self { steps_left: Cell::new(steps), in_default: Cell::new(false), sequence: Cell::new(None) }
+        Self {
+            steps_left: Cell::new(steps),
+            copies_left: Cell::new(COPIES),
+            in_default: Cell::new(false),
+            sequence: Cell::new(None),
+        }
     }
 
     /// Whether `NOT NULL` ends the expression (a column's DEFAULT) instead of going on with it.
@@ -62,13 +75,18 @@ impl SaltwingDialect {
     }
 
     fn step(&self) -> Result<(), ParserError> {
-        match self.steps_left.get().checked_sub(1) {
-            Some(left) => {
-                self.steps_left.set(left);
-                Ok(())
-            }
-            // The one error that sqlparser does not try to recover from.
-            None => Err(ParserError::RecursionLimitExceeded),
+        spend(&self.steps_left, 1)
+    }
+
+    /// Counts the expressions of a tree that will stand in the statement twice.
+    fn copy(&self, tree: &Expr) -> Result<(), ParserError> {
+        let visited = visit_expressions(tree, |_| match spend(&self.copies_left, 1) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        });
+        match visited {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(error),
         }
     }
 }
@@ -164,7 +182,7 @@ impl Dialect for SaltwingDialect {
 
     fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, _parser: &mut Parser) -> bool {
         // These two are keywords before JOIN alone.
-        let is_join = matches!(keyword, Keyword::SEMI | Keyword::ANTI);
+        let is_join = !explicit && matches!(keyword, Keyword::SEMI | Keyword::ANTI);
         !is_join && !words::is_reserved(*keyword) && (explicit || *keyword != Keyword::QUALIFY)
     }
 
@@ -192,7 +210,8 @@ impl Dialect for SaltwingDialect {
             Token::TripleSingleQuotedString(_) => Some(string_value(parser).map(Expr::Value)),
             Token::Minus => Some(self.sign(parser, UnaryOperator::Minus, self.json_precedence())),
             Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, self.json_precedence())),
-            Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, self.prec_value(Precedence::PlusMinus))),
+            // Below `+`, above `&` and its kin.
+            Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, self.prec_value(Precedence::Xor))),
             _ => None,
         }
     }
@@ -243,9 +262,7 @@ impl Dialect for SaltwingDialect {
             return Some(Ok(self.prec_value(Precedence::Like)));
         }
         match parser.peek_token_ref().token {
-            Token::Sharp | Token::Overlap | Token::AtArrow | Token::ArrowAt => {
-                Some(Ok(self.prec_value(Precedence::PgOther)))
-            }
+            Token::Sharp | Token::Overlap | Token::AtArrow | Token::ArrowAt => Some(Ok(self.prec_value(OTHER))),
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
             // A power in some databases, exclusive OR in others: an error says what to write.
@@ -277,7 +294,7 @@ impl SaltwingDialect {
 
     fn other_operator(&self, parser: &mut Parser, left: &Expr, op: BinaryOperator) -> Result<Expr, ParserError> {
         parser.advance_token();
-        let right = Box::new(parser.parse_subexpr(self.prec_value(Precedence::PgOther))?);
+        let right = Box::new(parser.parse_subexpr(self.prec_value(OTHER))?);
         Ok(Expr::BinaryOp { left: Box::new(left.clone()), op, right })
     }
 
@@ -315,6 +332,7 @@ impl SaltwingDialect {
         let low = parser.parse_subexpr(precedence)?;
         parser.expect_keyword_is(Keyword::AND)?;
         let high = parser.parse_subexpr(precedence)?;
+        [left, &low, &high].into_iter().try_for_each(|operand| self.copy(operand))?;
         let between = |low: &Expr, high: &Expr| {
             let (expr, low, high) = (Box::new(left.clone()), Box::new(low.clone()), Box::new(high.clone()));
             Box::new(Expr::Between { expr, negated, low, high })
@@ -348,6 +366,17 @@ impl SaltwingDialect {
     }
 }
 
+fn spend(left: &Cell<usize>, count: usize) -> Result<(), ParserError> {
+    match left.get().checked_sub(count) {
+        Some(rest) => {
+            left.set(rest);
+            Ok(())
+        }
+        // The one error that sqlparser does not try to recover from.
+        None => Err(ParserError::RecursionLimitExceeded),
+    }
+}
+
 /// The keyword of the `n`th next token, if it is a word.
 fn word_at(parser: &Parser, n: usize) -> Option<Keyword> {
     match &parser.peek_nth_token_ref(n).token {
@@ -371,7 +400,10 @@ fn pattern_operator(parser: &Parser) -> Option<(bool, &'static str)> {
     };
     let is_operand = match &parser.peek_nth_token_ref(place + 1).token {
         Token::TripleSingleQuotedString(_) | Token::Placeholder(_) | Token::LParen => true,
-        Token::Word(word) => !words::is_reserved(word.keyword) || word.keyword == Keyword::CAST,
+        Token::Word(word) => {
+            let is_value = matches!(word.keyword, Keyword::CAST | Keyword::CASE | Keyword::NULL);
+            is_value || !words::is_reserved(word.keyword)
+        }
         _ => false,
     };
     is_operand.then_some((negated, function))
@@ -399,6 +431,18 @@ fn is_json(parser: &mut Parser, left: &Expr) -> Option<Result<Expr, ParserError>
         return None;
     }
     (0..2 + usize::from(negated)).for_each(|_| parser.advance_token());
+    // A kind would be the name of the item.
+    let kinds = ["VALUE", "SCALAR", "ARRAY", "OBJECT"];
+    let is_kind = match &parser.peek_token_ref().token {
+        Token::Word(word) => {
+            word.quote_style.is_none() && kinds.iter().any(|kind| word.value.eq_ignore_ascii_case(kind))
+        }
+        _ => false,
+    };
+    if is_kind {
+        let token = parser.peek_token();
+        return Some(parser.expected("IS JSON without a kind", token));
+    }
     let call = function_call(Ident::new("JSON_VALID"), [left.clone()]);
     Some(Ok(if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call }))
 }
@@ -417,7 +461,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
     let next = &parser.peek_nth_token_ref(1).token;
     let call = *next == Token::LParen;
     match keyword {
-        Keyword::NoKeyword => Some(local_time(parser).map_or_else(|| name_or_call(parser), Ok)),
+        Keyword::NoKeyword => Some(local_time_call(parser).unwrap_or_else(|| name_or_call(parser))),
         // These start an expression of their own.
         Keyword::CASE
         | Keyword::EXISTS
@@ -470,22 +514,16 @@ fn like_call(parser: &mut Parser) -> Result<Expr, ParserError> {
     Ok(Expr::Nested(Box::new(Expr::Like { negated: false, any: false, expr, pattern, escape_char })))
 }
 
-/// `LOCALTIMESTAMP` and `LOCALTIME`, which are those of UTC.
-fn local_time(parser: &mut Parser) -> Option<Expr> {
-    let Token::Word(word) = &parser.peek_token_ref().token else { return None };
-    let is_name = word.quote_style.is_some() || parser.peek_nth_token_ref(1).token == Token::Period;
-    let now = match word.value.to_ascii_uppercase().as_str() {
-        "LOCALTIMESTAMP" if !is_name => "current_timestamp",
-        "LOCALTIME" if !is_name => "current_time",
-        _ => return None,
-    };
-    let span = parser.next_token().span;
-    if parser.consume_token(&Token::LParen) && !parser.consume_token(&Token::RParen) {
-        // A precision, which no instant needs.
-        parser.advance_token();
-        let _ = parser.consume_token(&Token::RParen);
+/// `LOCALTIMESTAMP(3)`, `LOCALTIME(3)`: no instant needs the precision. Without it the binder tells whether a column has the name.
+fn local_time_call(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+    let token = parser.peek_token_ref();
+    let Token::Word(word) = &token.token else { return None };
+    let now = local_time(&word.clone().into_ident(token.span))?;
+    if parser.peek_nth_token_ref(1).token != Token::LParen {
+        return None;
     }
-    Some(function_call(Ident::with_span(span, now), []))
+    (0..2).for_each(|_| parser.advance_token());
+    Some(parser.parse_literal_uint().and_then(|_| parser.expect_token(&Token::RParen)).map(|_| now))
 }
 
 fn name_or_call(parser: &mut Parser) -> Result<Expr, ParserError> {

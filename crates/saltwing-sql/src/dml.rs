@@ -8,13 +8,14 @@ use crate::column_type;
 use crate::cursor::Cursor;
 use crate::dynamic_column::DynamicColumn;
 use crate::error::SqlError;
+use crate::guard::{self, TreeSize};
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
 use crate::statement::{
     Assignment, ConflictAction, ConflictClause, ConflictTarget, Delete, Hint, Returning, RowSource, SourceText, Update,
     Upsert, ValuesRow,
 };
-use crate::{dynamic_list, query, sequence};
+use crate::{derived, dynamic_list, query, sequence};
 
 /// The word DEFAULT among the values of an UPSERT.
 ///
@@ -56,14 +57,17 @@ fn write(
         }
         false => (None, Vec::new()),
     };
-    let is_by_name = is_by_name && columns.is_none();
+    if is_by_name && columns.is_some() {
+        let error = SqlError::syntax("BY NAME and a list of columns exclude each other", by_name);
+        return Err(error.with_help("leave BY NAME out: the values are those of the columns in the list"));
+    }
     let overriding = overriding(cursor)?;
     query::check_words(cursor, conflict_clause_start(cursor))?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
         Some("SELECT" | "WITH" | "TABLE") => RowSource::Query(query::parse(cursor)?),
         // A row of no values: all columns have their defaults.
-        Some("DEFAULT") if columns.is_none() && cursor.eat(&["DEFAULT", "VALUES"]) => {
+        Some("DEFAULT") if columns.is_none() && !is_by_name && cursor.eat(&["DEFAULT", "VALUES"]) => {
             let span = cursor.span_from(cursor.index().saturating_sub(2));
             return default_values(cursor, start, hints, (table, overriding, or), span);
         }
@@ -77,6 +81,10 @@ fn write(
     }
     let columns = match (&source, is_by_name) {
         (RowSource::Query(query), true) => Some(names_of(query, by_name)?),
+        (RowSource::Values(_), true) => {
+            return Err(SqlError::syntax("the values of VALUES have no names for BY NAME", by_name)
+                .with_help("write a list of columns, or SELECT 1 AS a, .."));
+        }
         _ => columns,
     };
     let conflict = match conflict_clause(cursor)? {
@@ -254,15 +262,14 @@ fn assignments(cursor: &mut Cursor<'_>) -> Result<Vec<Assignment>, SqlError> {
     let values = match starts_query(cursor, 1) {
         true => {
             cursor.expect_symbol(&Token::LParen)?;
+            let first = cursor.index();
             let query = query::parse(cursor)?;
+            let (tokens, span) = (cursor.index() - first, cursor.span_from(start));
             cursor.expect_symbol(&Token::RParen)?;
-            one_column_each(&query)
+            guard::check_copies(tokens.saturating_mul(columns.len()), span)?;
+            one_column_each(&query, columns.len(), span)?
         }
-        false => Some(cursor.in_brackets(value)?),
-    };
-    let Some(values) = values else {
-        return Err(SqlError::not_supported("SET (a, b) = a query of this form", cursor.span_from(start))
-            .with_help("name the columns of its SELECT, or write SET a = (SELECT ..), b = (SELECT ..)"));
+        false => cursor.in_brackets(value)?,
     };
     if values.len() != columns.len() {
         let text = format!("{} columns and {} values", columns.len(), values.len());
@@ -271,23 +278,28 @@ fn assignments(cursor: &mut Cursor<'_>) -> Result<Vec<Assignment>, SqlError> {
     Ok(columns.into_iter().zip(values).map(|(column, value)| Assignment { column, value }).collect())
 }
 
-/// A query for each item of a SELECT; `None` if a `*` or a set operation hides how many there are, or DISTINCT is of all of them.
-fn one_column_each(query: &Query) -> Option<Vec<Expr>> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+/// For each of so many columns of a query the query of its value, `(SELECT name FROM (query) AS q (names))`: the query itself stays whole,
+/// as its order and its groups may name items.
+fn one_column_each(query: &Query, count: usize, span: Span) -> Result<Vec<Expr>, SqlError> {
     let is_plain = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
-    // Without an order each query could choose other rows.
-    let chooses_any = query.limit_clause.is_some() && query.order_by.is_none();
-    if chooses_any || select.distinct.is_some() || !select.projection.iter().all(is_plain) {
-        return None;
+    if let SetExpr::Select(select) = query.body.as_ref()
+        && select.projection.iter().all(is_plain)
+        && select.projection.len() != count
+    {
+        return Err(SqlError::syntax(format!("{count} columns and {} values", select.projection.len()), span));
     }
-    let of_item = |item: &SelectItem| {
-        let mut query = query.clone();
-        if let SetExpr::Select(select) = query.body.as_mut() {
-            select.projection = vec![item.clone()];
-        }
-        Expr::Subquery(Box::new(query))
-    };
-    Some(select.projection.iter().map(of_item).collect())
+    // Without an order each query could choose other rows.
+    if query.order_by.is_none() && (query.limit_clause.is_some() || query.fetch.is_some()) {
+        return Err(SqlError::not_supported("SET (a, b) = a query with LIMIT and without ORDER BY", span)
+            .with_help("give the query an ORDER BY"));
+    }
+    let names: Vec<String> = (1..=count).map(|place| format!("value{place}")).collect();
+    let queries = names.iter().filter_map(|name| derived::column_of(query, name, &names));
+    let queries: Vec<Expr> = queries.map(Expr::Subquery).collect();
+    if let Some(first) = queries.first() {
+        TreeSize::of(first, span)?;
+    }
+    Ok(queries)
 }
 
 /// Whether a query starts at the `n`th next token, brackets in front aside.

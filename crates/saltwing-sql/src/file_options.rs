@@ -14,6 +14,7 @@ use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
 use crate::file_name::is_path;
+use crate::left_out::LeftOut;
 use crate::lexer::{self, Lexed};
 use crate::phoenix::Dialect;
 use crate::place;
@@ -38,53 +39,63 @@ pub(crate) fn rewrite(
     tokens: &mut Vec<TokenWithSpan>,
     ranges: &mut Vec<Range<usize>>,
 ) -> Result<(), SqlError> {
-    let mut index = 0;
+    let (mut left_out, mut index) = (LeftOut::default(), 0);
     while index < tokens.len() {
-        unwrap_reader(tokens, ranges, index)?;
-        if matches!(tokens.get(index).map(|it| &it.token), Some(Token::SingleQuotedString(_))) {
-            let (end, options) = options_at(sql, tokens, ranges, index + 1)?;
-            if let Some(TokenWithSpan { token: Token::SingleQuotedString(name), .. }) = tokens.get_mut(index) {
-                name.push_str(&options);
+        let file = match call_of_reader(tokens, index)? {
+            // The path inside the brackets is the file, as the lexer marks its name.
+            Some(path) => {
+                left_out.add(index..index + 2);
+                left_out.add(index + 3..index + 4);
+                set_token(tokens, index + 2, Token::SingleQuotedString(path));
+                Some((index + 2, index + 4))
             }
-            tokens.drain(index + 1..end);
-            ranges.drain(index + 1..end);
+            None if matches!(tokens.get(index).map(|it| &it.token), Some(Token::SingleQuotedString(_))) => {
+                Some((index, index + 1))
+            }
+            None => None,
+        };
+        let Some((name, after)) = file else {
+            index += 1;
+            continue;
+        };
+        let (end, options) = options_at(sql, tokens, ranges, after)?;
+        if let Some(TokenWithSpan { token: Token::SingleQuotedString(name), .. }) = tokens.get_mut(name) {
+            name.push_str(&options);
         }
-        index += 1;
+        left_out.add(after..end);
+        index = end;
     }
+    left_out.apply(tokens, ranges);
     Ok(())
+}
+
+fn set_token(tokens: &mut [TokenWithSpan], place: usize, token: Token) {
+    if let Some(old) = tokens.get_mut(place) {
+        old.token = token;
+    }
 }
 
 /// Functions of other databases that read a file.
 const READERS: [&str; 7] =
     ["read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_parquet", "parquet_scan"];
 
-/// Writes the call of such a function with one text as the file itself; with more it says how a file is read.
-fn unwrap_reader(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<usize>>, from: usize) -> Result<(), SqlError> {
+/// The path in the call of such a function with one text, `name('path')`, after FROM or JOIN; with more it says how a file is read.
+fn call_of_reader(tokens: &[TokenWithSpan], at: usize) -> Result<Option<String>, SqlError> {
     let token = |at: usize| tokens.get(at).map(|it| &it.token);
-    let (Some(Token::Word(before)), Some(Token::Word(name)), Some(Token::LParen)) =
-        (token(from), token(from + 1), token(from + 2))
+    let before = at.checked_sub(1).and_then(token);
+    let (Some(Token::Word(before)), Some(Token::Word(name)), Some(Token::LParen)) = (before, token(at), token(at + 1))
     else {
-        return Ok(());
+        return Ok(None);
     };
-    let reader = name.value.clone();
     let is_reader = READERS.iter().any(|reader| name.value.eq_ignore_ascii_case(reader));
     if !is_reader || !matches!(before.keyword, Keyword::FROM | Keyword::JOIN) {
-        return Ok(());
+        return Ok(None);
     }
-    if let (Some(Token::TripleSingleQuotedString(path)), Some(Token::RParen)) = (token(from + 3), token(from + 4)) {
-        // As the lexer marks the name of a file.
-        let file = Token::SingleQuotedString(path.clone());
-        if let Some(path) = tokens.get_mut(from + 3) {
-            path.token = file;
-        }
-        for place in [from + 4, from + 2, from + 1] {
-            tokens.remove(place);
-            ranges.remove(place);
-        }
-        return Ok(());
+    if let (Some(Token::TripleSingleQuotedString(path)), Some(Token::RParen)) = (token(at + 2), token(at + 3)) {
+        return Ok(Some(path.clone()));
     }
-    let span = tokens.get(from + 1).and_then(|it| place::span_of(it.span)).unwrap_or_else(place::origin);
-    let text = format!("options of {} stand behind the file", reader);
+    let span = tokens.get(at).and_then(|it| place::span_of(it.span)).unwrap_or_else(place::origin);
+    let text = format!("options of {} stand after the file", name.value);
     Err(SqlError::syntax(text, span).with_help("FROM 'file.csv' WITH (HEADER, NULL 'NA')"))
 }
 

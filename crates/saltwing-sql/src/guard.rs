@@ -201,6 +201,17 @@ impl TreeSize {
     }
 }
 
+/// The most tokens of the parts of a statement that are written several times, all copies together.
+const COPIED_TOKENS_MAX: usize = 1_000_000;
+
+/// Checks the tokens of all copies of parts of a statement, before they are made.
+pub(crate) fn check_copies(tokens: usize, span: Span) -> Result<(), SqlError> {
+    match tokens > COPIED_TOKENS_MAX {
+        true => Err(SqlError::too_large("tokens in the copies of its queries", tokens, COPIED_TOKENS_MAX, span)),
+        false => Ok(()),
+    }
+}
+
 /// Checks the tokens of one statement.
 pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<Passed, SqlError> {
     let outermost = Level { trials: 1, trials_before_run: 1, ..Level::default() };
@@ -315,9 +326,9 @@ impl Guard {
                 self.top().ors += 1;
             }
             BETWEEN => {
-                // BETWEEN SYMMETRIC becomes two of them.
-                self.operator();
-                self.operator();
+                // BETWEEN SYMMETRIC becomes two of them, below an OR in brackets.
+                let count = if around.is_symmetric() { 4 } else { 1 };
+                (0..count).for_each(|_| self.operator());
                 self.top().betweens += 1;
             }
             // Part of an operator: IS NOT, NOT LIKE.
@@ -469,6 +480,10 @@ impl Around<'_> {
 
     fn after(&self, n: isize) -> Option<&Token> {
         self.at(n)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        matches!(self.after(1), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case("SYMMETRIC"))
     }
 
     /// Whether a sign here is one between two operands.

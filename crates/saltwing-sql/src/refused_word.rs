@@ -1,5 +1,6 @@
 //! Clauses of queries that other databases have and this one does not, by the words with which they begin.
 
+use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
@@ -39,6 +40,13 @@ pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<
             "EXCLUDE in the frame of a window",
             "take the value of the row off an aggregate over the whole frame, or join the rows with themselves",
         ),
+        "JSON" if is_next(&["VALUE", "SCALAR", "ARRAY", "OBJECT"]) && follows_is(cursor, index) => (
+            "IS JSON with a kind",
+            "CASE WHEN text IS JSON THEN JSON_TYPEOF(text) = 'object' ELSE FALSE END asks for the kind, too",
+        ),
+        "JSON" if is_next(&["WITH", "WITHOUT"]) && follows_is(cursor, index) => {
+            ("IS JSON WITH UNIQUE KEYS", "text IS JSON is all that is checked; of members of one name the last counts")
+        }
         "LIMIT" if matches!(token(1), Token::Number(..)) && *token(2) == Token::Mod && ends(token(3)) => {
             ("LIMIT of a share", "a number of rows may be a query: LIMIT (SELECT COUNT(*) / 2 FROM t)")
         }
@@ -50,6 +58,15 @@ const SAMPLE: (&str, &str) = (
     "a sample of a table",
     "WHERE RANDOM() < 0.1 chooses about a tenth of the rows, ORDER BY RANDOM() LIMIT n so many",
 );
+
+/// Whether IS or IS NOT stands before a token.
+fn follows_is(cursor: &Cursor<'_>, index: usize) -> bool {
+    let keyword = |back: usize| match index.checked_sub(back).map(|place| &cursor.token(place).token) {
+        Some(Token::Word(word)) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    keyword(1) == Keyword::IS || (keyword(1) == Keyword::NOT && keyword(2) == Keyword::IS)
+}
 
 fn follows_operand(before: Option<&Token>) -> bool {
     matches!(before, Some(Token::Word(_) | Token::RParen | Token::RBracket | Token::TripleSingleQuotedString(_)))

@@ -5,6 +5,9 @@ use std::ops::Range;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use crate::left_out::LeftOut;
+use crate::words;
+
 /// Leaves the words about materialization out: a query of WITH is computed once or copied by its cost. `FROM t ..` is
 /// `SELECT * FROM t ..`.
 pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<usize>>) {
@@ -45,19 +48,21 @@ fn leave_out_materialized(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Rang
         }
         _ => false,
     };
-    for index in (0..tokens.len()).rev() {
-        let opens = matches!(tokens.get(index + 1), Some(TokenWithSpan { token: Token::LParen, .. }));
-        if !(opens && is_it(tokens.get(index))) {
-            continue;
-        }
+    let mut left_out = LeftOut::default();
+    for index in (0..tokens.len()).filter(|index| is_it(tokens.get(*index)) && begins_query(tokens, index + 1)) {
         let before = |n: usize| keyword(index.checked_sub(n).and_then(|place| tokens.get(place)));
-        let count = match (before(1), before(2)) {
-            (Keyword::AS, _) => 1,
-            (Keyword::NOT, Keyword::AS) => 2,
-            _ => continue,
-        };
-        let left_out = index + 1 - count..=index;
-        tokens.drain(left_out.clone());
-        ranges.drain(left_out);
+        match (before(1), before(2)) {
+            (Keyword::AS, _) => left_out.add(index..index + 1),
+            (Keyword::NOT, Keyword::AS) => left_out.add(index - 1..index + 1),
+            _ => {}
+        }
     }
+    left_out.apply(tokens, ranges);
+}
+
+/// Whether a query in brackets stands at a token, and not the columns of an alias.
+fn begins_query(tokens: &[TokenWithSpan], index: usize) -> bool {
+    let is_bracket = |token: Option<&TokenWithSpan>| matches!(token, Some(TokenWithSpan { token: Token::LParen, .. }));
+    let inside = tokens.get(index + 1);
+    is_bracket(tokens.get(index)) && (is_bracket(inside) || words::is_reserved(keyword(inside)))
 }

@@ -1,63 +1,135 @@
-//! WITH before INSERT, UPSERT, UPDATE, DELETE and MERGE: each query in the statement gets the queries that WITH names.
+//! WITH before INSERT, UPSERT, UPDATE, DELETE and MERGE: each query in the statement stands under the queries of WITH that it names.
 
 use std::ops::ControlFlow;
 
 use saltwing_types::Span;
+use saltwing_types::table::is_same_name;
 use sqlparser::ast::{
-    Cte, Ident, ObjectName, Query, SetExpr, TableAlias, TableFactor, TableWithJoins, VisitMut, VisitorMut, With,
+    Cte, Ident, ObjectName, Query, SetExpr, TableAlias, TableFactor, VisitMut, Visitor, VisitorMut, With,
 };
-use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
+use crate::derived;
 use crate::error::SqlError;
-use crate::guard::TreeSize;
+use crate::guard::{self, TreeSize};
 use crate::query;
-use crate::statement::{ConflictAction, RowSource, Statement};
+use crate::statement::{Assignment, ConflictAction, MergeAction, RowSource, Statement};
 
-/// The number of the token with which the write behind WITH begins; `None` of a query.
+/// The number of the token with which the write after WITH begins; `None` of a query.
 pub(crate) fn write_start(cursor: &Cursor<'_>) -> Option<usize> {
     let mut depth = 0_usize;
     for index in cursor.index()..cursor.token_count() {
         match &cursor.token(index).token {
             Token::LParen => depth += 1,
             Token::RParen => depth = depth.saturating_sub(1),
-            Token::Word(word) if depth == 0 && word.quote_style.is_none() => match word.keyword {
-                Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => return Some(index),
-                Keyword::SELECT | Keyword::VALUES | Keyword::TABLE => return None,
-                _ if word.value.eq_ignore_ascii_case("UPSERT") => return Some(index),
-                _ => {}
-            },
+            // The statement follows the bracket of the last query; a word in another place is a name.
+            Token::Word(word) if depth == 0 && follows_bracket(cursor, index) && word.quote_style.is_none() => {
+                return match word.keyword {
+                    Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => Some(index),
+                    // After the columns of a query.
+                    Keyword::AS => continue,
+                    _ => word.value.eq_ignore_ascii_case("UPSERT").then_some(index),
+                };
+            }
             _ => {}
         }
     }
     None
 }
 
+fn follows_bracket(cursor: &Cursor<'_>, index: usize) -> bool {
+    index.checked_sub(1).is_some_and(|before| cursor.token(before).token == Token::RParen)
+}
+
+/// The queries of a WITH.
+pub(crate) struct Named {
+    is_recursive: bool,
+    queries: Vec<NamedQuery>,
+}
+
+struct NamedQuery {
+    cte: Cte,
+    tokens: usize,
+    /// The queries of the same WITH that it may name, by their places, and itself.
+    needs: Vec<bool>,
+}
+
 /// Reads `WITH [RECURSIVE] name AS (query), ..`, which ends before token number `end`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>, end: usize) -> Result<With, SqlError> {
+pub(crate) fn parse(cursor: &mut Cursor<'_>, end: usize) -> Result<Named, SqlError> {
     query::check_words(cursor, end)?;
-    cursor
-        .with_clause(|parser: &mut Parser<'_>| {
-            let with_token = parser.expect_keyword(Keyword::WITH)?.into();
-            let recursive = parser.parse_keyword(Keyword::RECURSIVE);
-            let cte_tables = parser.parse_comma_separated(Parser::parse_cte)?;
-            Ok::<With, ParserError>(With { with_token, recursive, cte_tables })
-        })
-        .and_then(|with| match cursor.index() == end {
-            true => Ok(with),
-            false => Err(cursor.expected("INSERT, UPSERT, UPDATE, DELETE or MERGE behind the queries of WITH")),
-        })
+    cursor.expect(&["WITH"])?;
+    let is_recursive = cursor.eat(&["RECURSIVE"]);
+    let queries = cursor.list(|cursor| {
+        let start = cursor.index();
+        let cte = cursor.named_query()?;
+        Ok(NamedQuery { cte, tokens: cursor.index() - start, needs: Vec::new() })
+    })?;
+    match cursor.index() == end {
+        true => Ok(Named { is_recursive, queries: with_needs(queries) }),
+        false => Err(cursor.expected("INSERT, UPSERT, UPDATE, DELETE or MERGE after the queries of WITH")),
+    }
+}
+
+/// Each query with the places of all that it needs.
+fn with_needs(mut queries: Vec<NamedQuery>) -> Vec<NamedQuery> {
+    let mut needs: Vec<Vec<bool>> = Vec::with_capacity(queries.len());
+    for (place, query) in queries.iter().enumerate() {
+        let mut own = places_named(&*query.cte.query, &queries);
+        if let Some(itself) = own.get_mut(place) {
+            *itself = true;
+        }
+        needs.push(own);
+    }
+    // What a needed query needs is needed, too.
+    for through in 0..needs.len() {
+        let Some(added) = needs.get(through).cloned() else { continue };
+        for own in needs.iter_mut().filter(|own| own.get(through) == Some(&true)) {
+            own.iter_mut().zip(&added).for_each(|(known, more)| *known |= more);
+        }
+    }
+    queries.iter_mut().zip(needs).for_each(|(query, needs)| query.needs = needs);
+    queries
+}
+
+/// Which of the queries a tree names, by their places; also a table of that name where the query is hidden.
+fn places_named<T: sqlparser::ast::Visit>(tree: &T, queries: &[NamedQuery]) -> Vec<bool> {
+    let mut found = TableNames { queries, found: vec![false; queries.len()] };
+    let _ = tree.visit(&mut found);
+    found.found
+}
+
+struct TableNames<'n> {
+    queries: &'n [NamedQuery],
+    found: Vec<bool>,
+}
+
+impl Visitor for TableNames<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        if let Some(place) = place_of(self.queries, name)
+            && let Some(found) = self.found.get_mut(place)
+        {
+            *found = true;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The place of the query that a table's name means; a list of dynamic columns after the name is no part of it.
+fn place_of(queries: &[NamedQuery], name: &ObjectName) -> Option<usize> {
+    let mut identifiers = name.0.iter().filter_map(|part| part.as_ident());
+    let (first, None) = (identifiers.next()?, identifiers.next()) else { return None };
+    queries.iter().position(|query| is_same_name(&query.cte.alias.name.value, &first.value))
 }
 
 /// Puts the queries of a WITH into a statement that writes.
 ///
 /// # Errors
 /// A statement that is too large then.
-pub(crate) fn put(statement: Statement, with: &With) -> Result<Statement, SqlError> {
-    let mut named = Named { with, depth: 0 };
+pub(crate) fn put(statement: Statement, named: &Named) -> Result<Statement, SqlError> {
     let span = match &statement {
         Statement::Insert(it) | Statement::Upsert(it) => it.span,
         Statement::Update(it) => it.span,
@@ -65,146 +137,149 @@ pub(crate) fn put(statement: Statement, with: &With) -> Result<Statement, SqlErr
         Statement::Merge(it) => it.span,
         _ => return Err(SqlError::syntax("WITH stands before a query or a write", crate::place::origin())),
     };
-    Ok(match statement {
-        Statement::Insert(mut it) => {
-            named.of_upsert(&mut it, span)?;
-            Statement::Insert(it)
-        }
-        Statement::Upsert(mut it) => {
-            named.of_upsert(&mut it, span)?;
-            Statement::Upsert(it)
-        }
-        Statement::Update(mut it) => {
-            for assignment in &mut it.assignments {
-                named.of_tree(&mut assignment.value, span)?;
+    let mut put = Put { named, depth: 0, tokens: 0, error: None, span };
+    let mut statement = statement;
+    match &mut statement {
+        Statement::Insert(it) | Statement::Upsert(it) => {
+            put.in_source(&mut it.source)?;
+            if let Some(clause) = &mut it.conflict
+                && let ConflictAction::Update { assignments, selection } = &mut clause.action
+            {
+                put.in_assignments(assignments)?;
+                put.in_tree(selection)?;
             }
-            named.of_tree(&mut it.selection, span)?;
-            named.of_tables(&mut it.from, span)?;
-            Statement::Update(it)
+            it.returning.iter_mut().try_for_each(|returning| put.in_tree(&mut returning.items))?;
         }
-        Statement::Delete(mut it) => {
-            named.of_tree(&mut it.selection, span)?;
-            named.of_tables(&mut it.using, span)?;
-            Statement::Delete(it)
+        Statement::Update(it) => {
+            put.in_assignments(&mut it.assignments)?;
+            put.in_tree(&mut it.from)?;
+            put.in_tree(&mut it.selection)?;
+            it.returning.iter_mut().try_for_each(|returning| put.in_tree(&mut returning.items))?;
         }
-        Statement::Merge(mut it) => {
-            named.of_tables(std::slice::from_mut(&mut it.source), span)?;
-            Statement::Merge(it)
+        Statement::Delete(it) => {
+            put.in_tree(&mut it.using)?;
+            put.in_tree(&mut it.selection)?;
+            put.in_tree(&mut it.order_by)?;
+            put.in_tree(&mut it.limit)?;
+            it.returning.iter_mut().try_for_each(|returning| put.in_tree(&mut returning.items))?;
         }
-        other => other,
-    })
-}
-
-/// Gives queries the names of a WITH.
-struct Named<'w> {
-    with: &'w With,
-    /// Queries around the current one.
-    depth: usize,
-}
-
-impl Named<'_> {
-    fn of_upsert(&mut self, upsert: &mut crate::statement::Upsert, span: Span) -> Result<(), SqlError> {
-        match &mut upsert.source {
-            RowSource::Query(query) => self.of_tree(query, span)?,
-            RowSource::Values(rows) => {
-                for value in rows.iter_mut().flat_map(|row| &mut row.values) {
-                    self.of_tree(value, span)?;
+        Statement::Merge(it) => {
+            put.in_tree(&mut it.source)?;
+            put.in_tree(&mut it.on)?;
+            for clause in &mut it.clauses {
+                put.in_tree(&mut clause.condition)?;
+                match &mut clause.action {
+                    MergeAction::Update(assignments) => put.in_assignments(assignments)?,
+                    MergeAction::Insert { values, .. } => put.in_tree(values)?,
+                    MergeAction::Delete | MergeAction::Nothing => {}
                 }
             }
+            it.returning.iter_mut().try_for_each(|returning| put.in_tree(&mut returning.items))?;
         }
-        if let Some(clause) = &mut upsert.conflict
-            && let ConflictAction::Update { assignments, selection } = &mut clause.action
-        {
-            for assignment in assignments {
-                self.of_tree(&mut assignment.value, span)?;
-            }
-            self.of_tree(selection, span)?;
-        }
-        Ok(())
+        _ => {}
     }
-
-    /// Each outermost query in a tree gets the names.
-    fn of_tree<T: VisitMut>(&mut self, tree: &mut T, span: Span) -> Result<(), SqlError> {
-        self.depth = 0;
-        let mut sizes = Vec::new();
-        let mut visitor = QueryVisitor { named: self, sizes: &mut sizes, span };
-        let _ = tree.visit(&mut visitor);
-        sizes.into_iter().collect()
-    }
-
-    fn of_tables(&mut self, tables: &mut [TableWithJoins], span: Span) -> Result<(), SqlError> {
-        for table in tables {
-            self.of_tree(table, span)?;
-            self.of_factor(&mut table.relation, span)?;
-            for join in &mut table.joins {
-                self.of_factor(&mut join.relation, span)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// An item of FROM that is one of the names becomes a query for it.
-    fn of_factor(&mut self, factor: &mut TableFactor, span: Span) -> Result<(), SqlError> {
-        let TableFactor::Table { name, alias, args: None, .. } = &*factor else { return self.of_tree(factor, span) };
-        let Some(named) = self.is_named(name) else { return Ok(()) };
-        let alias =
-            alias.clone().unwrap_or_else(|| TableAlias { explicit: true, name: named, columns: Vec::new(), at: None });
-        let Some(mut subquery) = all_of(name.clone()) else { return Ok(()) };
-        subquery.with = Some(self.with.clone());
-        TreeSize::of(&*subquery, span)?;
-        *factor = TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None };
-        Ok(())
-    }
-
-    fn is_named(&self, name: &ObjectName) -> Option<Ident> {
-        let [part] = name.0.as_slice() else { return None };
-        let name = part.as_ident()?;
-        let is_it = |cte: &&Cte| cte.alias.name.value.eq_ignore_ascii_case(&name.value);
-        self.with.cte_tables.iter().find(is_it).map(|_| name.clone())
-    }
+    Ok(statement)
 }
 
-/// Gives each query that is in no other one the names.
-struct QueryVisitor<'n, 'w> {
-    named: &'n mut Named<'w>,
-    sizes: &'n mut Vec<Result<(), SqlError>>,
+/// Puts the queries of a WITH around each outermost query of trees.
+struct Put<'n> {
+    named: &'n Named,
+    /// Queries around the current place.
+    depth: usize,
+    /// Tokens of the copies so far.
+    tokens: usize,
+    error: Option<SqlError>,
     span: Span,
 }
 
-impl VisitorMut for QueryVisitor<'_, '_> {
+impl Put<'_> {
+    fn in_tree<T: VisitMut>(&mut self, tree: &mut T) -> Result<(), SqlError> {
+        self.depth = 0;
+        let _ = tree.visit(self);
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn in_source(&mut self, source: &mut RowSource) -> Result<(), SqlError> {
+        match source {
+            RowSource::Query(query) => self.in_tree(query),
+            RowSource::Values(rows) => rows.iter_mut().try_for_each(|row| self.in_tree(&mut row.values)),
+        }
+    }
+
+    fn in_assignments(&mut self, assignments: &mut [Assignment]) -> Result<(), SqlError> {
+        assignments.iter_mut().try_for_each(|assignment| self.in_tree(&mut assignment.value))
+    }
+
+    /// The queries that a query needs; `None` if it names none.
+    fn needed_by(&mut self, query: &Query) -> Result<Option<With>, SqlError> {
+        let queries = &self.named.queries;
+        let mut needed = vec![false; queries.len()];
+        let names = places_named(query, queries);
+        for (query, _) in queries.iter().zip(names).filter(|(_, is_named)| *is_named) {
+            needed.iter_mut().zip(&query.needs).for_each(|(known, more)| *known |= more);
+        }
+        let needed = || queries.iter().zip(&needed).filter(|(_, is_needed)| **is_needed).map(|(query, _)| query);
+        self.tokens = needed().fold(self.tokens, |sum, query| sum.saturating_add(query.tokens));
+        guard::check_copies(self.tokens, self.span)?;
+        let cte_tables: Vec<Cte> = needed().map(|query| query.cte.clone()).collect();
+        let with_token = sqlparser::ast::helpers::attached_token::AttachedToken::empty();
+        let with = With { with_token, recursive: self.named.is_recursive, cte_tables };
+        Ok(Some(with).filter(|with| !with.cte_tables.is_empty()))
+    }
+
+    fn wrap(&mut self, query: &mut Query) -> Result<(), SqlError> {
+        let Some(with) = self.needed_by(query)? else { return Ok(()) };
+        if query.with.is_some() {
+            // A scope of its own: its queries hide those of the same names from itself alone.
+            let own = std::mem::replace(query, derived::nothing());
+            *query.body = SetExpr::Query(Box::new(own));
+        }
+        query.with = Some(with);
+        TreeSize::of(query, self.span).map(drop)
+    }
+
+    fn keep(&mut self, result: Result<(), SqlError>) -> ControlFlow<()> {
+        match result {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl VisitorMut for Put<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.named.depth += 1;
+        self.depth += 1;
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        self.named.depth -= 1;
-        if self.named.depth == 0 {
-            let mut with = self.named.with.clone();
-            if let Some(own) = query.with.take() {
-                // Of two queries of one name the inner one counts.
-                let is_hidden = |cte: &Cte| own.cte_tables.iter().any(|known| known.alias.name == cte.alias.name);
-                with.cte_tables.retain(|cte| !is_hidden(cte));
-                with.cte_tables.extend(own.cte_tables);
-                with.recursive |= own.recursive;
-            }
-            query.with = Some(with);
-            self.sizes.push(TreeSize::of(query, self.span).map(drop));
+        self.depth -= 1;
+        if self.depth > 0 {
+            return ControlFlow::Continue(());
         }
-        ControlFlow::Continue(())
+        let result = self.wrap(query);
+        self.keep(result)
     }
-}
 
-/// `SELECT * FROM name`.
-fn all_of(name: ObjectName) -> Option<Box<Query>> {
-    // Its fields are many, and the parser knows them.
-    let statement = Parser::parse_sql(&GenericDialect {}, "SELECT * FROM t").ok()?.pop()?;
-    let sqlparser::ast::Statement::Query(mut query) = statement else { return None };
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
-    if let Some(TableWithJoins { relation: TableFactor::Table { name: table, .. }, .. }) = select.from.first_mut() {
-        *table = name;
+    /// An item of FROM or USING that is one of the names becomes a query for it.
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, alias, .. } = factor else { return ControlFlow::Continue(()) };
+        let Some(place) = place_of(&self.named.queries, name).filter(|_| self.depth == 0) else {
+            return ControlFlow::Continue(());
+        };
+        let Some(known) = self.named.queries.get(place) else { return ControlFlow::Continue(()) };
+        let name = Ident { span: sqlparser::tokenizer::Span::empty(), ..known.cte.alias.name.clone() };
+        let alias = alias.take().unwrap_or(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+        let Some(mut subquery) = derived::of_factor("SELECT * FROM t", factor.clone()) else {
+            return ControlFlow::Continue(());
+        };
+        let result = self.wrap(&mut subquery);
+        *factor = TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None };
+        self.keep(result)
     }
-    Some(query)
 }

@@ -427,3 +427,120 @@ fn parameters_are_numbered() {
     let both = parse("SELECT ?; SELECT :a").unwrap();
     assert!(both.iter().all(|it| it.parameters.len() == 1));
 }
+
+#[test]
+fn queries_of_a_with_before_a_write() {
+    // A scope of its own: the query's own `x` hides the other one from it alone.
+    reads_as(
+        "WITH x AS (SELECT 1 a), y AS (SELECT * FROM x), z AS (SELECT 3) INSERT INTO t WITH x AS (SELECT 100 a) SELECT 1, y.a FROM y",
+        "INSERT INTO t WITH x AS (SELECT 1 AS a), y AS (SELECT * FROM x) (WITH x AS (SELECT 100 AS a) SELECT 1, y.a FROM y)",
+    );
+    reads_as(
+        "WITH x AS (SELECT 1 a) INSERT INTO t WITH x AS (SELECT a + 1 a FROM x) SELECT 1, a FROM x",
+        "INSERT INTO t WITH x AS (SELECT 1 AS a) (WITH x AS (SELECT a + 1 AS a FROM x) SELECT 1, a FROM x)",
+    );
+    // RECURSIVE stays with its own queries.
+    reads_as(
+        "WITH x AS (SELECT a FROM x) INSERT INTO t WITH RECURSIVE r AS (SELECT a FROM x) SELECT a FROM r",
+        "INSERT INTO t WITH x AS (SELECT a FROM x) (WITH RECURSIVE r AS (SELECT a FROM x) SELECT a FROM r)",
+    );
+    // Tables in brackets, and the actions of a MERGE.
+    reads_as(
+        "WITH x AS (SELECT 1 a) UPDATE t SET b = 1 FROM (x JOIN u ON x.a = u.a)",
+        "UPDATE t SET b = 1 FROM ((WITH x AS (SELECT 1 AS a) SELECT * FROM x) AS x JOIN u ON x.a = u.a)",
+    );
+    reads_as(
+        "WITH x AS (SELECT 1 a) MERGE INTO t USING u ON t.a = u.a WHEN MATCHED AND (SELECT a FROM x) = 1 THEN UPDATE SET b = (SELECT a FROM x) WHEN NOT MATCHED THEN INSERT VALUES ((SELECT a FROM x))",
+        "MERGE INTO t USING u ON t.a = u.a WHEN MATCHED AND (WITH x AS (SELECT 1 AS a) SELECT a FROM x) = 1 THEN UPDATE SET b = (WITH x AS (SELECT 1 AS a) SELECT a FROM x) WHEN NOT MATCHED THEN INSERT VALUES ((WITH x AS (SELECT 1 AS a) SELECT a FROM x))",
+    );
+    // A query gets no more than it names.
+    reads_as(
+        "WITH x AS (SELECT 1 a), y AS (SELECT 2 a) INSERT INTO t VALUES (1, (SELECT a FROM y)), (2, (SELECT 5))",
+        "INSERT INTO t VALUES (1, (WITH y AS (SELECT 2 AS a) SELECT a FROM y)), (2, (SELECT 5))",
+    );
+    let long = format!("WITH x AS (SELECT {}) INSERT INTO t VALUES ", vec!["1"; 1000].join(", "));
+    let sql = long + &vec!["((SELECT 1 FROM x))"; 1000].join(", ");
+    assert_eq!(parse_one(&sql).unwrap_err().code(), ErrorCode::StatementTooLarge);
+}
+
+#[test]
+fn a_name_is_no_verb() {
+    reads_as(
+        "WITH upsert AS (SELECT 1 AS a) SELECT * FROM upsert",
+        "WITH upsert AS (SELECT 1 AS a) SELECT * FROM upsert",
+    );
+    reads_as(
+        "WITH upsert (a) AS (SELECT 1), x AS MATERIALIZED (SELECT 2) SELECT * FROM upsert",
+        "WITH upsert (a) AS (SELECT 1), x AS (SELECT 2) SELECT * FROM upsert",
+    );
+    reads_as(
+        "SELECT * FROM (VALUES (1, 2)) AS materialized (a, b)",
+        "SELECT * FROM (VALUES (1, 2)) AS materialized (a, b)",
+    );
+    reads_as("SELECT * FROM t AS semi JOIN t AS s ON 1 = 1", "SELECT * FROM t AS semi JOIN t AS s ON 1 = 1");
+    reads_as("SELECT * FROM t SEMI JOIN t AS s ON 1 = 1", "SELECT * FROM t SEMI JOIN t AS s ON 1 = 1");
+    reads_as("SELECT localtime FROM t", "SELECT localtime FROM t");
+    reads_as("SELECT LOCALTIMESTAMP(3) FROM t", "SELECT current_timestamp() FROM t");
+    refused("SELECT LOCALTIMESTAMP(3", ErrorCode::Syntax, "");
+    refused("SELECT LOCALTIMESTAMP(a)", ErrorCode::Syntax, "a");
+}
+
+#[test]
+fn kinds_after_is_json_are_refused() {
+    for kind in ["VALUE", "SCALAR", "ARRAY", "OBJECT", "WITH UNIQUE KEYS", "WITHOUT UNIQUE"] {
+        refused(&format!("SELECT '[1]' IS JSON {kind}"), ErrorCode::NotSupported, "JSON");
+        refused(&format!("SELECT '[1]' IS NOT JSON {kind}"), ErrorCode::NotSupported, "JSON");
+    }
+    reads_as("SELECT '[1]' IS JSON AS object", "SELECT JSON_VALID('[1]') AS object");
+}
+
+#[test]
+fn by_name_takes_the_names_of_a_query() {
+    refused("INSERT INTO t BY NAME (a) SELECT 1 AS b", ErrorCode::Syntax, "BY");
+    refused("INSERT INTO t BY NAME VALUES (1)", ErrorCode::Syntax, "BY");
+    reads_as("INSERT INTO t BY NAME SELECT 1 AS b", "INSERT INTO t (b) SELECT 1 AS b");
+}
+
+#[test]
+fn operators_of_bits_stand_above_comparisons() {
+    fn brackets(expr: &Expr) -> String {
+        match expr {
+            Expr::BinaryOp { left, op, right } => format!("({} {op} {})", brackets(left), brackets(right)),
+            Expr::UnaryOp { op, expr } => format!("({op}{})", brackets(expr)),
+            other => other.to_string(),
+        }
+    }
+    for (sql, expected) in [
+        ("1 # 2 = 3", "((1 # 2) = 3)"),
+        ("a && b AND c @> d", "((a && b) AND (c @> d))"),
+        ("1 # 2 + 3", "(1 # (2 + 3))"),
+        ("~1 + 2", "(~(1 + 2))"),
+        ("~1 & 2", "((~1) & 2)"),
+    ] {
+        let Statement::Query(query) = parse_one(&format!("SELECT {sql}")).unwrap().statement else { panic!() };
+        let SetExpr::Select(select) = *query.query.body else { panic!() };
+        let [sqlparser::ast::SelectItem::UnnamedExpr(expr)] = select.projection.as_slice() else { panic!() };
+        assert_eq!(brackets(expr), expected);
+    }
+}
+
+#[test]
+fn values_that_stand_twice_are_counted() {
+    reads_as("SELECT a BETWEEN SYMMETRIC 2 AND 1", "SELECT (a BETWEEN 2 AND 1 OR a BETWEEN 1 AND 2)");
+    let nested = (0..40).fold("1".to_owned(), |inner, _| format!("(a BETWEEN SYMMETRIC 1 AND {inner})"));
+    assert_eq!(parse_one(&format!("SELECT {nested}")).unwrap_err().code().as_str(), "too_deep");
+}
+
+#[test]
+fn a_list_of_columns_takes_the_columns_of_a_query() {
+    reads_as(
+        "UPDATE t SET (a, b) = (SELECT x, y FROM u ORDER BY 1 LIMIT 1)",
+        "UPDATE t SET a = (SELECT value1 FROM (SELECT x, y FROM u ORDER BY 1 LIMIT 1) AS q (value1, value2)), b = (SELECT value2 FROM (SELECT x, y FROM u ORDER BY 1 LIMIT 1) AS q (value1, value2))",
+    );
+    refused(
+        "UPDATE t SET (a, b) = (SELECT x, y FROM u LIMIT 1)",
+        ErrorCode::NotSupported,
+        "(a, b) = (SELECT x, y FROM u LIMIT 1",
+    );
+    refused("UPDATE t SET (a, b) = (SELECT x FROM u)", ErrorCode::Syntax, "(a, b) = (SELECT x FROM u");
+}
