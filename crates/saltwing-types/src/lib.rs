@@ -34,6 +34,7 @@ mod array_text;
 mod byte_size;
 pub mod calendar;
 mod comparison;
+mod date_format;
 pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;

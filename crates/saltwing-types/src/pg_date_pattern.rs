@@ -83,6 +83,16 @@ impl PgDatePattern {
         has_field.then_some(Self { items })
     }
 
+    /// Whether a field is there that nobody writes for letters of another language: HH24, FF3, Day.
+    pub(crate) fn has_field_of_its_own(&self) -> bool {
+        self.items.iter().any(|item| match item {
+            Item::Text(_) => false,
+            Item::Field(field) => {
+                field.letters == Letters::Capital || field.name.contains(|c: char| c.is_ascii_digit())
+            }
+        })
+    }
+
     /// The text of an instant, in UTC.
     pub(crate) fn format(&self, at: Timestamp) -> String {
         self.items.iter().fold(String::new(), |mut text, item| {

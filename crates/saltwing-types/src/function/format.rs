@@ -4,9 +4,9 @@ use super::datetime::written_instant;
 use super::epoch::from_seconds;
 use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature};
+use crate::date_format::DateFormat;
 use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
-use crate::pg_date_pattern::PgDatePattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
 use crate::{Decimal, SqlType, Value, ValueError, number};
@@ -29,7 +29,7 @@ static TO_CHAR: ScalarFunction = ScalarFunction::new(
     |args| {
         let (value, pattern) = (args.value(0)?, args.optional_text(1)?);
         Ok(Value::Text(match crate::text::instant(value) {
-            Some(at) => written_by(pattern.unwrap_or(DatePattern::DEFAULT), at)?,
+            Some(at) => DateFormat::parse(pattern.unwrap_or(DatePattern::DEFAULT))?.format(at),
             None => {
                 let pattern = NumberPattern::parse(pattern.unwrap_or(NumberPattern::DEFAULT))?;
                 pattern.format(number::to_decimal(value)?)?
@@ -39,17 +39,9 @@ static TO_CHAR: ScalarFunction = ScalarFunction::new(
 )
 .gives(
     "The instant or number as text, by a pattern of Java's SimpleDateFormat or DecimalFormat, as in Phoenix; a date pattern that is \
-     none of Java's is PostgreSQL's, such as YYYY-MM-DD HH24:MI:SS.",
+     none of Java's is PostgreSQL's, such as YYYY-MM-DD HH24:MI:SS, and one that means two things, such as MM/DD, is refused.",
 )
 .example("TO_CHAR(TIMESTAMP '2024-05-15 12:34:56', 'dd MMM yyyy, HH:mm')", "15 May 2024, 12:34");
-
-/// An instant by a pattern of Java's, or by one of PostgreSQL's that is none of Java's.
-fn written_by(pattern: &str, at: Timestamp) -> Result<String, ValueError> {
-    match DatePattern::parse(pattern) {
-        Ok(pattern) => Ok(pattern.format(at)),
-        Err(error) => PgDatePattern::parse(pattern).map(|pattern| pattern.format(at)).ok_or(error),
-    }
-}
 
 /// The signature of a function that reads an instant.
 const fn reading(ty: SqlType) -> Signature {

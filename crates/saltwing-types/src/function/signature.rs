@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::calendar::{Bins, DateUnit};
+use crate::date_format::DateFormat;
 use crate::date_pattern::DatePattern;
 use crate::normal_form::NormalForm;
 use crate::number_pattern::NumberPattern;
-use crate::pg_date_pattern::PgDatePattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
 use crate::{ArithOp, SqlType, ValueError, json};
@@ -74,7 +74,7 @@ pub enum ParameterKind {
     Stride,
     /// A pattern of Java's `SimpleDateFormat`.
     DatePattern,
-    /// The same, or a pattern of PostgreSQL's `to_char` that is none of Java's.
+    /// The same, or a pattern of PostgreSQL's `to_char`.
     DateFormat,
     /// A pattern of Java's `DecimalFormat`.
     NumberPattern,
@@ -124,10 +124,7 @@ impl ParameterKind {
             Self::Unit => DateUnit::by_name(text).map(drop),
             Self::Stride => Bins::of_stride(text, Timestamp { ms: 0, nanos: 0 }).map(drop),
             Self::DatePattern => DatePattern::parse(text).map(drop),
-            Self::DateFormat => match DatePattern::parse(text) {
-                Err(error) if PgDatePattern::parse(text).is_none() => Err(error),
-                _ => Ok(()),
-            },
+            Self::DateFormat => DateFormat::parse(text).map(drop),
             Self::NumberPattern => NumberPattern::parse(text).map(drop),
             Self::TimeZone => TimeZone::by_name(text).map(drop),
             Self::JsonPath => json::path(text).map(drop),
