@@ -65,7 +65,6 @@ pub mod rounding;
 mod schema;
 mod scram;
 pub mod sequence;
-mod sha1;
 pub mod span;
 pub mod sql_type;
 mod storage;

@@ -1,13 +1,14 @@
 //! Hashes and digests.
 
 use md5::{Digest, Md5};
+use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
 use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, KeyPart, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::hash::{hash, hash_int};
 use crate::text::hex;
-use crate::{SqlType, Value, ValueError, sha1};
+use crate::{SqlType, Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &RAND, &SHA1, &SHA224, &SHA256, &SHA384, &SHA512];
 
@@ -34,7 +35,7 @@ pub(super) static RAND: ScalarFunction =
     )
     .example("RAND(42)", "0.7821633689756541");
 
-static SHA1: ScalarFunction = digest("SHA1", |args| Ok(Value::Text(hex(&sha1::digest(args.bytes(0)?)))), 40)
+static SHA1: ScalarFunction = digest("SHA1", |args| Ok(Value::Text(hex(&Sha1::digest(args.bytes(0)?)))), 40)
     .gives("The SHA-1 digest of the text or binary value, in 40 hexadecimal digits.")
     .example("SHA1('abc')", "a9993e364706816aba3e25717850c26c9cd0d89d");
 
