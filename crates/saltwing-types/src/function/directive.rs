@@ -17,7 +17,7 @@ static FORMAT: ScalarFunction = ScalarFunction::new(
         }
         let (mut text, mut next) = (String::new(), 1);
         for piece in pieces(args)? {
-            match piece {
+            match piece? {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Directive(directive) => {
                     next = directive.position.map_or(next, |position| position);
@@ -59,6 +59,9 @@ struct Directive {
     kind: char,
 }
 
+/// Digits of %f, %e and %g: no DOUBLE has more than 767 that are not zero in a row.
+const PRECISION_MAX: usize = 1000;
+
 /// Bytes of a number without width and precision at most: those of %f of the greatest DOUBLE.
 const NUMBER_BYTES: usize = 400;
 
@@ -74,19 +77,37 @@ fn result_bytes(args: &Args<'_>) -> Result<usize, ValueError> {
             shown.saturating_add(directive.width).saturating_add(directive.precision.unwrap_or_default())
         }
     };
-    Ok(pieces(args)?.into_iter().map(bytes).fold(0, usize::saturating_add))
+    pieces(args)?.try_fold(0, |sum: usize, piece| Ok(sum.saturating_add(bytes(piece?))))
 }
 
-fn pieces<'a>(args: &Args<'a>) -> Result<Vec<Piece<'a>>, ValueError> {
-    let (mut rest, mut pieces) = (args.text(0)?, Vec::new());
-    while let Some((before, after)) = rest.split_once('%') {
-        pieces.push(Piece::Text(before));
-        let (directive, after) = directive(args, after)?;
-        pieces.push(if directive.kind == '%' { Piece::Text("%") } else { Piece::Directive(directive) });
+/// The parts of the format, one after the other: there may be as many as it has bytes.
+fn pieces<'a>(args: &'a Args<'a>) -> Result<impl Iterator<Item = Result<Piece<'a>, ValueError>>, ValueError> {
+    let mut rest = args.text(0)?;
+    Ok(std::iter::from_fn(move || {
+        let (before, after) = match rest.strip_prefix('%') {
+            Some(after) => ("", after),
+            None => {
+                let (text, directives) = rest.split_at_checked(rest.find('%').unwrap_or(rest.len()))?;
+                (text, directives)
+            }
+        };
+        if !before.is_empty() {
+            rest = after;
+            return Some(Ok(Piece::Text(before)));
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        let (directive, after) = match directive(args, after) {
+            Ok(found) => found,
+            Err(error) => {
+                rest = "";
+                return Some(Err(error));
+            }
+        };
         rest = after;
-    }
-    pieces.push(Piece::Text(rest));
-    Ok(pieces)
+        Some(Ok(if directive.kind == '%' { Piece::Text("%") } else { Piece::Directive(directive) }))
+    }))
 }
 
 /// The directive that a text begins with, after its percent sign, and the text after it.
@@ -113,11 +134,15 @@ fn directive<'a>(args: &Args<'_>, text: &'a str) -> Result<(Directive, &'a str),
         let (precision, after) = leading_number(args, after)?;
         (directive.precision, rest) = (Some(precision.unwrap_or_default()), after);
     }
-    let Some(kind) = rest.chars().next() else { return Err(args.refused("a directive ends behind its percent sign")) };
+    let Some(kind) = rest.chars().next() else { return Err(args.refused("a directive ends after its percent sign")) };
     directive.kind = kind;
     if !"%sILdiuxXofeEgGcqQ".contains(kind) {
         let known = "there are %s %I %L %d %x %o %f %e %g %c %q %Q, and %% for a percent sign";
         return Err(args.refused(format_args!("%{kind} is no directive; {known}")));
+    }
+    if "feEgG".contains(kind) && directive.precision.is_some_and(|digits| digits > PRECISION_MAX) {
+        let text = format_args!("%{kind} takes a precision of {PRECISION_MAX} digits at most");
+        return Err(args.refused(text));
     }
     Ok((directive, rest.get(kind.len_utf8()..).unwrap_or_default()))
 }
