@@ -87,7 +87,7 @@ fn from_ms(args: &Args<'_>, ms: f64) -> Result<Timestamp, ValueError> {
 }
 
 /// The instant after a modifier; `None` if it is none, or leads out of time.
-fn after(at: Timestamp, modifier: &str) -> Option<Timestamp> {
+fn after(mut at: Timestamp, modifier: &str) -> Option<Timestamp> {
     let modifier = modifier.trim().to_ascii_lowercase();
     let day = at.ms - at.ms.rem_euclid(MS_PER_DAY);
     let date = civil_of(at.ms);
@@ -106,18 +106,32 @@ fn after(at: Timestamp, modifier: &str) -> Option<Timestamp> {
         return Some(Timestamp { ms: at.ms.checked_add(days * MS_PER_DAY)?, ..at });
     }
     let (number, unit) = modifier.split_once(char::is_whitespace)?;
-    let number: Decimal = number.strip_prefix('+').unwrap_or(number).parse().ok()?;
-    let nanos_per_unit: i64 = match unit.trim().strip_suffix('s').unwrap_or(unit.trim()) {
+    let unit = unit.trim().strip_suffix('s').unwrap_or(unit.trim());
+    let mut number: Decimal = number.strip_prefix('+').unwrap_or(number).parse().ok()?;
+    let nanos_per_unit: i64 = match unit {
         "day" => MS_PER_DAY * 1_000_000,
         "hour" => 3_600_000_000_000,
         "minute" => 60_000_000_000,
         "second" => 1_000_000_000,
-        "month" => return months_later(at, number.to_i64()?),
-        "year" => return months_later(at, number.to_i64()?.checked_mul(12)?),
+        // SQLite's fractions of a month and of a year.
+        "month" => 30 * MS_PER_DAY * 1_000_000,
+        "year" => 365 * MS_PER_DAY * 1_000_000,
         _ => return None,
     };
+    match unit {
+        "month" => (at, number) = whole_months(at, number, 1)?,
+        "year" => (at, number) = whole_months(at, number, 12)?,
+        _ => {}
+    }
     let nanos = number.checked_mul(Decimal::from(nanos_per_unit)).ok()?.truncate(0).unscaled_at(0)?;
     instant_of(nanos_of(at).checked_add(nanos)?).ok()
+}
+
+/// The whole part of a number of units of so many months later, and the rest of the number.
+fn whole_months(at: Timestamp, number: Decimal, months: i64) -> Option<(Timestamp, Decimal)> {
+    let whole = number.truncate(0);
+    let rest = number.checked_sub(whole).ok()?;
+    Some((months_later(at, whole.to_i64()?.checked_mul(months)?)?, rest))
 }
 
 /// So many months later; days beyond the end of the month are days of the next one, as SQLite counts.
