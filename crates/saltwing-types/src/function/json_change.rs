@@ -41,8 +41,8 @@ static JSON_SET: ScalarFunction =
         .checked_by(check_pairs)
         .size(GROWN)
         .gives(
-            "The value with other parts at paths, as in SQLite: a last member that is missing is added, and the element behind the \
-             last one; a path that leads nowhere changes nothing.",
+            "The value with other parts at paths, as in SQLite: a member that is missing is added, and the element after the last one, \
+             with the objects and arrays on the way to the part; a path through another value changes nothing.",
         )
         .example("JSON_SET('{\"a\":[1]}', '$.a[1]', 2, '$.b', 'x')", "{\"a\":[1, 2], \"b\": \"x\"}");
 
@@ -73,7 +73,7 @@ fn changed(args: &Args<'_>, kind: Change) -> Result<Value, ValueError> {
     Ok(Value::Text(json))
 }
 
-const ODD: &str = "each path has a value behind it";
+const ODD: &str = "each path has a value after it";
 
 fn check_pairs(literals: &[Option<&Value>]) -> Result<(), ValueError> {
     if literals.len() % 2 == 1 { Ok(()) } else { Err(ValueError::BadArgument(ODD.to_owned())) }

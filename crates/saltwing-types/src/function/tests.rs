@@ -4,6 +4,7 @@ use super::*;
 use crate::{ArithOp, Expr, SqlType, Value, ValueError, eval, typing};
 
 mod aggregates;
+mod foreign;
 mod key_property;
 
 fn int(value: i64) -> Expr {

@@ -9,7 +9,7 @@ use crate::array_text::push_quoted;
 pub(crate) struct Change {
     /// A part that is there gets another value.
     pub(crate) replaces: bool,
-    /// A last member that is missing is added, and an element right behind the last one.
+    /// A member that is missing is added, and an element right after the last one, with the objects and arrays of the steps inside.
     pub(crate) adds: bool,
 }
 
@@ -21,9 +21,47 @@ pub(crate) fn changed(json: &str, path: &[Step], new: &str, change: Change) -> R
     if let Some(old) = part(json, path)? {
         return if change.replaces { spliced(json, old, &[new]) } else { Ok(json.to_owned()) };
     }
-    let Some((last, parents)) = path.split_last().filter(|_| change.adds) else { return Ok(json.to_owned()) };
-    let Some(parent) = part(json, parents)? else { return Ok(json.to_owned()) };
-    let (open, close, name) = match last {
+    if !change.adds {
+        return Ok(json.to_owned());
+    }
+    // The longest beginning of the path that leads somewhere, and the step after it.
+    let (mut parent, mut steps) = (part(json, &[])?.unwrap_or(json), path.iter());
+    let missing = loop {
+        let Some(step) = steps.next() else { return Ok(json.to_owned()) };
+        match part(parent, std::slice::from_ref(step))? {
+            Some(inner) => parent = inner,
+            None => break step,
+        }
+    };
+    let Some(new) = wrapped(steps.as_slice(), new) else { return Ok(json.to_owned()) };
+    added(json, parent, missing, &new)
+}
+
+/// The value inside the objects and arrays that these steps lead through; `None` of an element that is not the first.
+fn wrapped(steps: &[Step], value: &str) -> Option<String> {
+    let mut open = String::new();
+    let mut close = Vec::with_capacity(steps.len());
+    for step in steps {
+        match step {
+            Step::Member(name) | Step::Either(name) => {
+                open.push('{');
+                push_quoted(&mut open, name);
+                open.push(':');
+                close.push('}');
+            }
+            Step::Element(0) => {
+                open.push('[');
+                close.push(']');
+            }
+            Step::Element(_) => return None,
+        }
+    }
+    Some(open + value + &close.into_iter().rev().collect::<String>())
+}
+
+/// The value with a new last member or element in its part `parent`; as it is if that takes none of this step.
+fn added(json: &str, parent: &str, step: &Step, new: &str) -> Result<String, ValueError> {
+    let (open, close, name) = match step {
         Step::Member(name) if parent.starts_with('{') => ('{', '}', Some(name)),
         Step::Element(index) if elements(parent)?.is_some_and(|known| known.len() as i64 == *index) => ('[', ']', None),
         _ => return Ok(json.to_owned()),
