@@ -1,5 +1,7 @@
 //! Arrays: their elements are counted from 1.
 
+use std::collections::HashSet;
+
 use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, KeyProperty, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
 use crate::{CompareOp, SqlType, Value, ValueError, comparison};
@@ -80,7 +82,8 @@ pub(super) static ARRAY_CONTAINS_ALL: ScalarFunction = ScalarFunction::new(
     &[Signature::new(&[ARRAY, of_kind("other", ParameterKind::Array)], BOOLEAN)],
     |args| {
         let (elements, others) = (args.array(0)?.unwrap_or_default(), args.array(1)?.unwrap_or_default());
-        Ok(Value::Bool(others.iter().all(|other| !other.is_null() && elements.contains(other))))
+        let known: HashSet<&Value> = elements.iter().collect();
+        Ok(Value::Bool(others.iter().all(|other| !other.is_null() && known.contains(other))))
     },
 )
 .gives("Whether the first array has all elements of the second, as array @> other; no array has a NULL.")
@@ -91,7 +94,8 @@ pub(super) static ARRAY_OVERLAPS: ScalarFunction = ScalarFunction::new(
     &[Signature::new(&[ARRAY, of_kind("other", ParameterKind::Array)], BOOLEAN)],
     |args| {
         let (elements, others) = (args.array(0)?.unwrap_or_default(), args.array(1)?.unwrap_or_default());
-        Ok(Value::Bool(others.iter().any(|other| !other.is_null() && elements.contains(other))))
+        let known: HashSet<&Value> = elements.iter().collect();
+        Ok(Value::Bool(others.iter().any(|other| !other.is_null() && known.contains(other))))
     },
 )
 .gives("Whether an element of the second array is in the first, as array && other; no array has a NULL.")

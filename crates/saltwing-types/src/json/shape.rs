@@ -1,8 +1,10 @@
 //! What values are, whether one holds another, and their text with a line for each part.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{elements, members, plain_text};
 use crate::error::shorten;
-use crate::{Decimal, ValueError};
+use crate::{Decimal, ValueError, interrupt};
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,30 +55,60 @@ fn holds(json: &str, other: &str, depth: usize) -> Result<bool, ValueError> {
     };
     match (kind(json), kind(other)) {
         (Kind::Object, Kind::Object) => {
-            let known = members(json)?.unwrap_or_default();
-            all(members(other)?.unwrap_or_default(), |(name, value)| {
-                // Of several members of one name the last counts.
-                match known.iter().rev().find(|(member, _)| *member == name) {
-                    Some((_, part)) => holds(part, value, depth),
-                    None => Ok(false),
-                }
+            // Of several members of one name the last counts.
+            let known: HashMap<String, &str> = members(json)?.unwrap_or_default().into_iter().collect();
+            all(members(other)?.unwrap_or_default(), |(name, value)| match known.get(&name) {
+                Some(part) => holds(part, value, depth),
+                None => Ok(false),
             })
         }
         (Kind::Array, Kind::Array) => {
-            let known = elements(json)?.unwrap_or_default();
-            all(elements(other)?.unwrap_or_default(), |value| {
-                any(known.iter().copied(), |element| match (kind(element), kind(value)) {
-                    (a, b) if a == b => holds(element, value, depth),
-                    _ => Ok(false),
-                })
+            // Arrays may be long: their plain values are looked up, and only objects and arrays compared one by one.
+            let (mut plain, mut nested) = (HashSet::new(), Vec::new());
+            for element in elements(json)?.unwrap_or_default() {
+                match Plain::of(element)? {
+                    Some(value) => _ = plain.insert(value),
+                    None => nested.push(element),
+                }
+            }
+            all(elements(other)?.unwrap_or_default(), |value| match Plain::of(value)? {
+                Some(value) => Ok(plain.contains(&value)),
+                None => any(nested.iter().copied(), |element| {
+                    interrupt::spend(1).map_err(ValueError::Interrupted)?;
+                    Ok(kind(element) == kind(value) && holds(element, value, depth)?)
+                }),
             })
         }
-        (Kind::Text, Kind::Text) => Ok(plain_text(json)? == plain_text(other)?),
-        (Kind::Number, Kind::Number) => Ok(match (json.parse::<Decimal>(), other.parse::<Decimal>()) {
-            (Ok(a), Ok(b)) => a == b,
-            _ => json == other,
+        _ => Ok(match (Plain::of(json)?, Plain::of(other)?) {
+            (Some(a), Some(b)) => a == b,
+            _ => false,
         }),
-        (a, b) => Ok(a == b),
+    }
+}
+
+/// A value that has no parts, equal to each other text of it.
+#[derive(PartialEq, Eq, Hash)]
+enum Plain<'a> {
+    Text(Option<String>),
+    Number(Decimal),
+    /// A number that is no DECIMAL, as it is written.
+    Other(&'a str),
+    True,
+    False,
+    Null,
+}
+
+impl<'a> Plain<'a> {
+    /// `None` of an object and of an array.
+    fn of(json: &'a str) -> Result<Option<Self>, ValueError> {
+        Ok(Some(match kind(json) {
+            Kind::Object | Kind::Array => return Ok(None),
+            Kind::Text => Self::Text(plain_text(json)?),
+            Kind::Number => json.parse().map_or(Self::Other(json), Self::Number),
+            Kind::True => Self::True,
+            Kind::False => Self::False,
+            Kind::Null => Self::Null,
+        }))
     }
 }
 
