@@ -30,26 +30,22 @@ impl DateFormat {
     /// # Errors
     /// [`ValueError::BadArgument`] for a pattern that is none, and for one that means two things.
     pub(crate) fn parse(pattern: &str) -> Result<Self, ValueError> {
-        let (java, postgres) = match (DatePattern::parse(pattern), PgDatePattern::parse(pattern)) {
-            (Ok(java), Some(postgres)) => (java, postgres),
-            (Ok(java), None) => return Ok(Self::Java(java)),
-            (Err(_), Some(postgres)) => return Ok(Self::Postgres(postgres)),
-            (Err(error), None) => return Err(error),
+        let java = DatePattern::parse(pattern);
+        let postgres = match PgDatePattern::parse(pattern) {
+            Some(postgres) if java.is_err() => return Ok(Self::Postgres(postgres)),
+            Some(postgres) if !pattern.contains('\'') => postgres,
+            _ => return java.map(Self::Java),
         };
-        let at = |ms: i64| Timestamp { ms, nanos: 0 };
-        let other = EXAMPLES.into_iter().map(at).find(|at| java.format(*at) != postgres.format(*at));
+        let java = java?;
         let has = |of: fn(&char) -> bool| pattern.chars().any(|c| of(&c));
-        match other {
+        let is_mixed = has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase);
+        if is_mixed && !pattern.contains('"') && !postgres.has_field_of_its_own() {
+            return Ok(Self::Java(java));
+        }
+        let at = |ms: i64| Timestamp { ms, nanos: 0 };
+        match EXAMPLES.into_iter().map(at).find(|at| java.format(*at) != postgres.format(*at)) {
             None => Ok(Self::Java(java)),
-            Some(_) if pattern.contains('\'') => Ok(Self::Java(java)),
             Some(_) if pattern.contains('"') => Ok(Self::Postgres(postgres)),
-            Some(_)
-                if has(char::is_ascii_uppercase)
-                    && has(char::is_ascii_lowercase)
-                    && !postgres.has_field_of_its_own() =>
-            {
-                Ok(Self::Java(java))
-            }
             Some(at) => Err(ValueError::BadArgument(format!(
                 "the date pattern '{}' gives {} in Java's SimpleDateFormat and {} in PostgreSQL's to_char: text in '..' makes it \
                  Java's, text in \"..\", also \"\", PostgreSQL's",
