@@ -26,6 +26,7 @@ mod directive;
 mod dynamic;
 mod entry;
 mod epoch;
+mod float_text;
 mod format;
 mod glob;
 mod hash;

@@ -4,6 +4,7 @@
 //! the order of their members. Nothing here recurses: a text may be as deep as it is long.
 
 pub(crate) mod change;
+pub(crate) mod containment;
 pub(crate) mod shape;
 
 use crate::array_text::{push_quoted, unquoted};

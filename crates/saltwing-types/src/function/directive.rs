@@ -1,5 +1,6 @@
 //! FORMAT: a text with directives for its arguments, those of PostgreSQL's `format` and of C's `printf`, as in SQLite.
 
+use super::float_text::{shortest, with_exponent};
 use super::quoting::{quoted_name, quoted_text};
 use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, ParameterKind, ScalarFunction, Signature, SizeBound};
@@ -245,36 +246,5 @@ fn number(args: &Args<'_>, text: Option<&str>) -> Result<Decimal, ValueError> {
     match crate::text::parse(text.trim(), SqlType::Decimal(None)) {
         Ok(Value::Decimal(number)) => Ok(number),
         _ => Err(args.refused(format_args!("'{}' is no number for a directive of numbers", shorten(text)))),
-    }
-}
-
-/// As C's %e: the exponent has a sign and at least two digits.
-fn with_exponent(value: f64, precision: usize) -> String {
-    let text = format!("{value:.precision$e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) => {
-            let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
-            format!("{digits}e{sign}{exponent:0>2}")
-        }
-        None => text,
-    }
-}
-
-/// As C's %g: the shorter of %f and %e in so many digits, without zeros at the end.
-fn shortest(value: f64, digits: usize) -> String {
-    let scientific = with_exponent(value, digits - 1);
-    let exponent =
-        scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i64>().ok()).unwrap_or_default();
-    let places = digits as i64 - 1 - exponent;
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    match usize::try_from(places) {
-        Ok(places) if exponent >= -4 => trimmed(&format!("{value:.places$}")),
-        _ => match scientific.split_once('e') {
-            Some((digits, exponent)) => format!("{}e{exponent}", trimmed(digits)),
-            None => scientific,
-        },
     }
 }

@@ -3,7 +3,7 @@
 use super::array::TEXTS;
 use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
-use crate::json::{self, shape, shape::Kind};
+use crate::json::{self, containment, shape, shape::Kind};
 use crate::{SqlType, Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[
@@ -40,7 +40,7 @@ static JSON_ARRAY_LENGTH: ScalarFunction = ScalarFunction::new(
 pub(super) static JSON_CONTAINS: ScalarFunction = ScalarFunction::new(
     "JSON_CONTAINS",
     &[Signature::new(&[OF_JSON, of_kind("other", ParameterKind::Json)], BOOLEAN)],
-    |args| shape::contains(args.text(0)?, args.text(1)?).map(Value::Bool),
+    |args| containment::contains(args.text(0)?, args.text(1)?).map(Value::Bool),
 )
 .gives(
     "Whether the second value is in the first, as json @> other in PostgreSQL: each member in the member of its name, each element \
