@@ -1,6 +1,8 @@
 //! Queries around queries: what the dialect reads into SELECTs of its own.
 
-use sqlparser::ast::{Query, SetExpr, TableFactor, Values};
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Expr, Query, SetExpr, TableFactor, Values, visit_expressions};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Tokenizer;
@@ -50,4 +52,18 @@ pub(crate) fn nothing() -> Query {
         format_clause: None,
         pipe_operators: Vec::new(),
     }
+}
+
+/// Functions that give another value each time.
+const RANDOM: [&str; 4] = ["GEN_RANDOM_UUID", "RAND", "RANDOM", "UUID"];
+
+/// Whether two copies of a query could give different rows of the same data.
+pub(crate) fn is_random(query: &Query) -> bool {
+    let found = visit_expressions(query, |expr| match expr {
+        Expr::Function(call) if RANDOM.iter().any(|name| call.name.to_string().eq_ignore_ascii_case(name)) => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
 }

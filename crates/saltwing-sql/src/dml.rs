@@ -45,8 +45,8 @@ fn write(
     cursor.expect(&["INTO"])?;
     let table = cursor.existing_table()?;
     if cursor.at(&["AS"]) {
-        return Err(SqlError::not_supported("an alias behind INTO", cursor.here())
-            .with_help("clauses behind the rows name the table as it is called, and the new row EXCLUDED"));
+        return Err(SqlError::not_supported("an alias after INTO", cursor.here())
+            .with_help("clauses after the rows name the table as it is called, and the new row EXCLUDED"));
     }
     let by_name = cursor.here();
     let is_by_name = cursor.eat(&["BY", "NAME"]);
@@ -133,7 +133,7 @@ fn names_of(query: &Query, span: Span) -> Result<Vec<ColumnName>, SqlError> {
     };
     let refused = || {
         SqlError::not_supported("BY NAME of a query whose columns it does not name itself", span)
-            .with_help("give each item of its SELECT a name, or name the columns behind the table")
+            .with_help("give each item of its SELECT a name, or name the columns after the table")
     };
     let of = |name: Ident| {
         let name = Name { text: name.value, quoted: name.quote_style.is_some(), span };
@@ -292,6 +292,10 @@ fn one_column_each(query: &Query, count: usize, span: Span) -> Result<Vec<Expr>,
     if query.order_by.is_none() && (query.limit_clause.is_some() || query.fetch.is_some()) {
         return Err(SqlError::not_supported("SET (a, b) = a query with LIMIT and without ORDER BY", span)
             .with_help("give the query an ORDER BY"));
+    }
+    if count > 1 && derived::is_random(query) {
+        return Err(SqlError::not_supported("SET (a, b) = a query with random values", span)
+            .with_help("write SET a = .., b = ..: each column would have values of its own"));
     }
     let names: Vec<String> = (1..=count).map(|place| format!("value{place}")).collect();
     let queries = names.iter().filter_map(|name| derived::column_of(query, name, &names));

@@ -72,6 +72,7 @@ mod lexer;
 mod merge;
 mod mistake;
 mod name;
+mod named_queries;
 mod parameter;
 mod parse;
 mod phoenix;

@@ -18,7 +18,8 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
-    index, merge, place, query, row_time, row_value, sequence, session, spelling, transaction, user, view, with_write,
+    index, merge, named_queries, place, query, row_time, row_value, sequence, session, spelling, transaction, user,
+    view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -247,8 +248,8 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         return Err(cursor.expected("a statement"));
     };
     match verb.as_str() {
-        "WITH" if let Some(write) = with_write::write_start(cursor) => {
-            let with = with_write::parse(cursor, write)?;
+        "WITH" if let Some(write) = named_queries::write_start(cursor) => {
+            let with = named_queries::parse(cursor, write)?;
             return with_write::put(statement(cursor, hints)?, &with);
         }
         "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::page(cursor, hints).map(Statement::Query),

@@ -3,127 +3,13 @@
 use std::ops::ControlFlow;
 
 use saltwing_types::Span;
-use saltwing_types::table::is_same_name;
-use sqlparser::ast::{
-    Cte, Ident, ObjectName, Query, SetExpr, TableAlias, TableFactor, VisitMut, Visitor, VisitorMut, With,
-};
-use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::Token;
+use sqlparser::ast::{Cte, Ident, Query, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, With};
 
-use crate::cursor::Cursor;
 use crate::derived;
 use crate::error::SqlError;
 use crate::guard::{self, TreeSize};
-use crate::query;
+use crate::named_queries::{Named, place_of, places_named};
 use crate::statement::{Assignment, ConflictAction, MergeAction, RowSource, Statement};
-
-/// The number of the token with which the write after WITH begins; `None` of a query.
-pub(crate) fn write_start(cursor: &Cursor<'_>) -> Option<usize> {
-    let mut depth = 0_usize;
-    for index in cursor.index()..cursor.token_count() {
-        match &cursor.token(index).token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth = depth.saturating_sub(1),
-            // The statement follows the bracket of the last query; a word in another place is a name.
-            Token::Word(word) if depth == 0 && follows_bracket(cursor, index) && word.quote_style.is_none() => {
-                return match word.keyword {
-                    Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => Some(index),
-                    // After the columns of a query.
-                    Keyword::AS => continue,
-                    _ => word.value.eq_ignore_ascii_case("UPSERT").then_some(index),
-                };
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-fn follows_bracket(cursor: &Cursor<'_>, index: usize) -> bool {
-    index.checked_sub(1).is_some_and(|before| cursor.token(before).token == Token::RParen)
-}
-
-/// The queries of a WITH.
-pub(crate) struct Named {
-    is_recursive: bool,
-    queries: Vec<NamedQuery>,
-}
-
-struct NamedQuery {
-    cte: Cte,
-    tokens: usize,
-    /// The queries of the same WITH that it may name, by their places, and itself.
-    needs: Vec<bool>,
-}
-
-/// Reads `WITH [RECURSIVE] name AS (query), ..`, which ends before token number `end`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>, end: usize) -> Result<Named, SqlError> {
-    query::check_words(cursor, end)?;
-    cursor.expect(&["WITH"])?;
-    let is_recursive = cursor.eat(&["RECURSIVE"]);
-    let queries = cursor.list(|cursor| {
-        let start = cursor.index();
-        let cte = cursor.named_query()?;
-        Ok(NamedQuery { cte, tokens: cursor.index() - start, needs: Vec::new() })
-    })?;
-    match cursor.index() == end {
-        true => Ok(Named { is_recursive, queries: with_needs(queries) }),
-        false => Err(cursor.expected("INSERT, UPSERT, UPDATE, DELETE or MERGE after the queries of WITH")),
-    }
-}
-
-/// Each query with the places of all that it needs.
-fn with_needs(mut queries: Vec<NamedQuery>) -> Vec<NamedQuery> {
-    let mut needs: Vec<Vec<bool>> = Vec::with_capacity(queries.len());
-    for (place, query) in queries.iter().enumerate() {
-        let mut own = places_named(&*query.cte.query, &queries);
-        if let Some(itself) = own.get_mut(place) {
-            *itself = true;
-        }
-        needs.push(own);
-    }
-    // What a needed query needs is needed, too.
-    for through in 0..needs.len() {
-        let Some(added) = needs.get(through).cloned() else { continue };
-        for own in needs.iter_mut().filter(|own| own.get(through) == Some(&true)) {
-            own.iter_mut().zip(&added).for_each(|(known, more)| *known |= more);
-        }
-    }
-    queries.iter_mut().zip(needs).for_each(|(query, needs)| query.needs = needs);
-    queries
-}
-
-/// Which of the queries a tree names, by their places; also a table of that name where the query is hidden.
-fn places_named<T: sqlparser::ast::Visit>(tree: &T, queries: &[NamedQuery]) -> Vec<bool> {
-    let mut found = TableNames { queries, found: vec![false; queries.len()] };
-    let _ = tree.visit(&mut found);
-    found.found
-}
-
-struct TableNames<'n> {
-    queries: &'n [NamedQuery],
-    found: Vec<bool>,
-}
-
-impl Visitor for TableNames<'_> {
-    type Break = ();
-
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        if let Some(place) = place_of(self.queries, name)
-            && let Some(found) = self.found.get_mut(place)
-        {
-            *found = true;
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// The place of the query that a table's name means; a list of dynamic columns after the name is no part of it.
-fn place_of(queries: &[NamedQuery], name: &ObjectName) -> Option<usize> {
-    let mut identifiers = name.0.iter().filter_map(|part| part.as_ident());
-    let (first, None) = (identifiers.next()?, identifiers.next()) else { return None };
-    queries.iter().position(|query| is_same_name(&query.cte.alias.name.value, &first.value))
-}
 
 /// Puts the queries of a WITH into a statement that writes.
 ///
@@ -137,7 +23,7 @@ pub(crate) fn put(statement: Statement, named: &Named) -> Result<Statement, SqlE
         Statement::Merge(it) => it.span,
         _ => return Err(SqlError::syntax("WITH stands before a query or a write", crate::place::origin())),
     };
-    let mut put = Put { named, depth: 0, tokens: 0, error: None, span };
+    let mut put = Put { named, copied: vec![false; named.queries.len()], depth: 0, tokens: 0, error: None, span };
     let mut statement = statement;
     match &mut statement {
         Statement::Insert(it) | Statement::Upsert(it) => {
@@ -184,6 +70,8 @@ pub(crate) fn put(statement: Statement, named: &Named) -> Result<Statement, SqlE
 /// Puts the queries of a WITH around each outermost query of trees.
 struct Put<'n> {
     named: &'n Named,
+    /// Which of the queries have a copy.
+    copied: Vec<bool>,
     /// Queries around the current place.
     depth: usize,
     /// Tokens of the copies so far.
@@ -217,6 +105,16 @@ impl Put<'_> {
         let names = places_named(query, queries);
         for (query, _) in queries.iter().zip(names).filter(|(_, is_named)| *is_named) {
             needed.iter_mut().zip(&query.needs).for_each(|(known, more)| *known |= more);
+        }
+        for ((query, is_needed), is_copied) in queries.iter().zip(&needed).zip(&mut self.copied) {
+            if query.is_random && *is_needed && *is_copied {
+                let text =
+                    format!("a query with random values, {}, for several queries of a write", query.cte.alias.name);
+                return Err(SqlError::not_supported(text, self.span).with_help(
+                    "write its rows into a temporary table first: each query would have values of its own",
+                ));
+            }
+            *is_copied |= *is_needed;
         }
         let needed = || queries.iter().zip(&needed).filter(|(_, is_needed)| **is_needed).map(|(query, _)| query);
         self.tokens = needed().fold(self.tokens, |sum, query| sum.saturating_add(query.tokens));

@@ -458,6 +458,14 @@ fn queries_of_a_with_before_a_write() {
         "WITH x AS (SELECT 1 a), y AS (SELECT 2 a) INSERT INTO t VALUES (1, (SELECT a FROM y)), (2, (SELECT 5))",
         "INSERT INTO t VALUES (1, (WITH y AS (SELECT 2 AS a) SELECT a FROM y)), (2, (SELECT 5))",
     );
+    refused("WITH x AS (SELECT 1), X AS (SELECT 2) INSERT INTO t SELECT * FROM x", ErrorCode::Syntax, "X");
+    // Values that are random are those of one query.
+    reads_as(
+        "WITH x AS (SELECT RANDOM() a) INSERT INTO t VALUES ((SELECT a FROM x))",
+        "INSERT INTO t VALUES ((WITH x AS (SELECT RANDOM() AS a) SELECT a FROM x))",
+    );
+    let twice = "WITH x AS (SELECT RANDOM() a) INSERT INTO t VALUES ((SELECT a FROM x), (SELECT a FROM x))";
+    assert_eq!(parse_one(twice).unwrap_err().code(), ErrorCode::NotSupported);
     let long = format!("WITH x AS (SELECT {}) INSERT INTO t VALUES ", vec!["1"; 1000].join(", "));
     let sql = long + &vec!["((SELECT 1 FROM x))"; 1000].join(", ");
     assert_eq!(parse_one(&sql).unwrap_err().code(), ErrorCode::StatementTooLarge);
@@ -542,5 +550,6 @@ fn a_list_of_columns_takes_the_columns_of_a_query() {
         ErrorCode::NotSupported,
         "(a, b) = (SELECT x, y FROM u LIMIT 1",
     );
+    refused("UPDATE t SET (a, b) = (SELECT RANDOM(), 1)", ErrorCode::NotSupported, "(a, b) = (SELECT RANDOM(), 1");
     refused("UPDATE t SET (a, b) = (SELECT x FROM u)", ErrorCode::Syntax, "(a, b) = (SELECT x FROM u");
 }
