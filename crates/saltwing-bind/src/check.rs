@@ -193,6 +193,14 @@ pub fn key_constraint(def: &TableDef) -> Option<&str> {
     (!def.has_hidden_key()).then(|| def.key_name.as_deref().unwrap_or("pk"))
 }
 
+/// The name that catalogs show for the primary key of a table, of the name that it was given: `t_pkey` without one, as in Postgres.
+pub fn key_constraint_shown(table: &str, given: Option<&str>) -> String {
+    match given {
+        None | Some("pk") => format!("{table}_pkey"),
+        Some(name) => name.to_owned(),
+    }
+}
+
 /// The name of a constraint without one, as Postgres makes it: of the table, and of the column if there is one only.
 fn name_of(def: &TableDef, condition: &Expr) -> String {
     let column = match condition.columns().as_slice() {

@@ -100,7 +100,7 @@ pub use aggregate::AggregateCall;
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use call::AT_TIME_ZONE;
-pub use check::{RowCheck, RowChecks, key_constraint};
+pub use check::{RowCheck, RowChecks, key_constraint, key_constraint_shown};
 pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::expr_of;
 pub use condition::conditions;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing::{Connection, Database, ObjectId};
+use saltwing::{Connection, Database, ObjectId, key_constraint_shown};
 
 use crate::concern::{Concern, concern, names_sizes};
-use crate::definitions::{key_name, object_oid};
+use crate::definitions::object_oid;
 use crate::relation_database::{Login, RelationDatabase};
 use crate::translation::{Translated, translate, with_session_values};
 use crate::{CatalogError, SessionFacts, SettingChange};
@@ -85,7 +85,7 @@ impl PgCatalog {
 
     /// The name that the catalog has for the constraint of a table's primary key, of the name that it was given: without one `t_pkey`.
     pub fn key_constraint(table: &str, given: Option<&str>) -> String {
-        key_name(table, given)
+        key_constraint_shown(table, given)
     }
 
     /// Whether a text is a query for PostgreSQL's catalog: one that names relations, types or functions of it, or functions of the session. Such

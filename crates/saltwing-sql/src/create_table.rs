@@ -80,11 +80,26 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<Creat
     let (options, split_on) = table_options(cursor, table.temporary)?;
     let Elements { columns, primary_key, checks, unique } = elements;
     let of_columns = columns.iter().filter_map(|column| Some(unique_column(&column.name, column.unique?)));
-    let unique = of_columns.chain(unique).collect();
+    let unique = each_key_once(of_columns.chain(unique));
     Ok(CreateTable { columns, primary_key, checks, unique, options, split_on, ..table })
 }
 
-/// UNIQUE behind a column.
+/// The constraints, of several over the same parts one, which has the name of any of them.
+fn each_key_once(constraints: impl Iterator<Item = UniqueSpec>) -> Vec<UniqueSpec> {
+    let of = |spec: &UniqueSpec| -> Vec<(String, SortOrder)> {
+        spec.parts.iter().map(|part| (part.text.to_lowercase(), part.order)).collect()
+    };
+    let mut kept: Vec<UniqueSpec> = Vec::new();
+    for spec in constraints {
+        match kept.iter_mut().find(|known| of(known) == of(&spec)) {
+            Some(known) if known.name.is_none() || spec.name.is_none() => known.name = known.name.take().or(spec.name),
+            _ => kept.push(spec),
+        }
+    }
+    kept
+}
+
+/// UNIQUE after a column.
 fn unique_column(column: &ColumnName, span: Span) -> UniqueSpec {
     let ident = |name: &Name| match name.quoted {
         true => Ident::with_quote('"', &name.text),

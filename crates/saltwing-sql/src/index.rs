@@ -37,6 +37,7 @@ pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<Option<CreateIndex>, Sql
     let table = on_table(cursor)?;
     method(cursor)?;
     let parts = cursor.in_brackets(key_part)?;
+    let is_named = name.is_some();
     let name = name.unwrap_or_else(|| index_name(&table, &parts, "idx", cursor.span_at(start)));
     let include = match cursor.eat(&["INCLUDE"]) {
         true => cursor.in_brackets(Cursor::column)?,
@@ -60,6 +61,7 @@ pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<Option<CreateIndex>, Sql
     let asynchronous = is_async_first || cursor.eat(&["ASYNC"]);
     let span = cursor.span_from(start);
     Ok(Some(CreateIndex {
+        is_named,
         unique,
         local,
         if_not_exists,

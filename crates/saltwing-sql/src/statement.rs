@@ -267,6 +267,7 @@ impl UniqueSpec {
     pub fn index_of(&self, table: &TableRef) -> CreateIndex {
         let name = self.name.clone().unwrap_or_else(|| index_name(table, &self.parts, "key", self.span));
         CreateIndex {
+            is_named: self.name.is_some(),
             unique: true,
             local: false,
             if_not_exists: false,
@@ -490,6 +491,8 @@ pub struct CreateIndex {
     pub if_not_exists: bool,
     /// The index.
     pub name: Name,
+    /// Whether the statement names it: a name that follows from its parts gets a number if there is such an index.
+    pub is_named: bool,
     /// Its table.
     pub table: TableRef,
     /// The parts of its key, at least one.

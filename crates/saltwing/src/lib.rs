@@ -193,6 +193,8 @@ pub use typed_rows::TypedRows;
 pub use saltwing_derive::{FromRow, IntoParams};
 
 pub use saltwing_access::Loss;
+#[doc(hidden)] // for PostgreSQL's catalog
+pub use saltwing_bind::key_constraint_shown;
 pub use saltwing_bind::{ColumnOrigin, OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_plan::Policy;

@@ -6,6 +6,7 @@ use saltwing_access::Table;
 use saltwing_types::{Expr, TableDef};
 
 use super::definition::{CATALOG, Column, Definition, SystemFacts};
+use crate::check::{key_constraint, key_constraint_shown};
 use crate::error::Result;
 
 pub(super) static TABLE_CONSTRAINTS: Definition<Constraint> = Definition {
@@ -74,7 +75,8 @@ fn constraints(facts: &SystemFacts<'_>) -> Result<Vec<Constraint>> {
         let keys: Vec<String> = keys.collect();
         // A table without a key of its own has a hidden one.
         if !keys.is_empty() {
-            found.push(constraint(format!("{}_pkey", def.name.name), "PRIMARY KEY", keys));
+            let name = key_constraint_shown(&def.name.name, key_constraint(def));
+            found.push(constraint(name, "PRIMARY KEY", keys));
         }
         for index in def.indexes.iter().filter(|index| index.unique && index.predicate.is_none()) {
             let columns = index.parts.iter().map(|part| match &part.expr {

@@ -11,9 +11,7 @@ mod signature;
 mod table_text;
 
 pub(crate) use self::acl::{AclEntry, acl_entries};
-pub(crate) use self::objects::{
-    Column, Definitions, Function, GrantedObject, Index, IndexPart, Sequence, Size, Table, key_name,
-};
+pub(crate) use self::objects::{Column, Definitions, Function, GrantedObject, Index, IndexPart, Sequence, Size, Table};
 pub(crate) use self::oids::{
     INFORMATION_SCHEMA, OWNER, PG_CATALOG, PUBLIC, PartOids, key_constraint_oid, key_index_oid, object_oid,
 };

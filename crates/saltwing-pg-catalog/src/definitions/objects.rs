@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use saltwing::SqlType;
+use saltwing::{SqlType, key_constraint_shown};
 
 use super::oids::{INFORMATION_SCHEMA, OWNER, PG_CATALOG, PUBLIC};
 
@@ -234,20 +234,12 @@ impl Table {
     /// The name of the primary key's constraint and of its index. Unless it was given one, all keys have the same name here, and one made of
     /// the table's name in PostgreSQL, in which the index has its place among the names of a schema.
     pub(crate) fn key_index_name(&self) -> String {
-        key_name(&self.name, self.key.as_deref())
+        key_constraint_shown(&self.name, self.key.as_deref())
     }
 
     /// The column of this name, in any case.
     pub(crate) fn column(&self, name: &str) -> Option<&Column> {
         let exact = self.columns.iter().find(|column| column.name == name);
         exact.or_else(|| self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)))
-    }
-}
-
-/// The name of the constraint of a table's primary key, of the name that it was given.
-pub(crate) fn key_name(table: &str, given: Option<&str>) -> String {
-    match given {
-        None | Some("pk") => format!("{table}_pkey"),
-        Some(name) => name.to_owned(),
     }
 }

@@ -1,9 +1,11 @@
 //! CREATE INDEX.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_bind::{create_index, resolve};
+use saltwing_sql::Name;
 use saltwing_sql::statement::CreateIndex;
 use saltwing_types::{IndexDef, IndexState, TableDef};
 
@@ -30,7 +32,8 @@ impl StatementKind for CreateIndex {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        create_index(self, &resolve(&*describer.catalog()?, &self.table)?)?;
+        let table = resolve(&*describer.catalog()?, &self.table)?;
+        create_index(&with_free_name(self, &table), &table)?;
         Ok(Description::default())
     }
 
@@ -42,8 +45,9 @@ impl StatementKind for CreateIndex {
         let session = run.session;
         session.writable()?;
         session.shared().tables.capabilities().check_atomic("an index")?;
-        let (name, index) = (&self.table, &self.name);
-        let table = resolve(&*session.catalog()?, name)?;
+        let table = resolve(&*session.catalog()?, &self.table)?;
+        let create = with_free_name(self, &table);
+        let (name, index) = (&create.table, &create.name);
         if self.asynchronous {
             check_stored(session, &table, self.span)?;
         }
@@ -52,7 +56,7 @@ impl StatementKind for CreateIndex {
         }
         let added = |table: &Arc<Table>| {
             let mut def = TableDef::clone(table.def());
-            def.indexes.push(create_index(self, table)?);
+            def.indexes.push(create_index(&create, table)?);
             Ok(Some(def))
         };
         change_definition(session, name, added).map_err(|error| error.at(Some(index.span)))?;
@@ -62,4 +66,15 @@ impl StatementKind for CreateIndex {
             false => build_index(session, name, index, new).map_err(|error| error.at(Some(self.span))),
         }
     }
+}
+
+/// The statement with a number after the name that it gives its index itself, if the table has such an index: `t_a_idx1`.
+fn with_free_name<'c>(create: &'c CreateIndex, table: &Table) -> Cow<'c, CreateIndex> {
+    let is_taken = |name: &str| table.def().index_place(name).is_some();
+    if create.is_named || create.if_not_exists || !is_taken(&create.name.text) {
+        return Cow::Borrowed(create);
+    }
+    let numbered = (1_u32..).map(|number| format!("{}{number}", create.name.text)).find(|name| !is_taken(name));
+    let name = Name { text: numbered.unwrap_or_else(|| create.name.text.clone()), ..create.name.clone() };
+    Cow::Owned(CreateIndex { name, ..create.clone() })
 }

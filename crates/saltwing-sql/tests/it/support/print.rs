@@ -245,11 +245,32 @@ fn drop_with(f: &mut Formatter<'_>, what: &str, it: &DropObjects) -> fmt::Result
 impl Print for CreateIndex {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self {
-            unique, local, if_not_exists, name, table, parts, include, predicate, options, asynchronous, ..
+            unique,
+            local,
+            if_not_exists,
+            name,
+            is_named,
+            table,
+            parts,
+            include,
+            predicate,
+            options,
+            asynchronous,
+            ..
         } = self;
+        // That of a constraint has another name if the statement gives it none.
+        if !is_named && name.text.ends_with("_key") {
+            write!(f, "ALTER TABLE {table} ADD UNIQUE (")?;
+            list(f, parts)?;
+            return f.write_str(")");
+        }
         let (unique, local) = (if *unique { "UNIQUE " } else { "" }, if *local { "LOCAL " } else { "" });
         write!(f, "CREATE {unique}{local}INDEX ")?;
-        write!(f, "{}{name} ON {table} (", if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        f.write_str(if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        if *is_named {
+            write!(f, "{name} ")?;
+        }
+        write!(f, "ON {table} (")?;
         list(f, parts)?;
         f.write_str(")")?;
         if !include.is_empty() {
