@@ -57,9 +57,9 @@ impl QueryBinder<'_> {
         let span = call.args.first().and_then(|arg| expr_span(arg));
         let arrays = named_arrays(call, arrays).map_err(|error| error.at(span))?;
         let mut columns = Vec::with_capacity(arrays.len() + 1);
-        let places = match (call.has_places, arrays.first()) {
-            (true, Some((first, ..))) => Some(self.places(&queries, first)?),
-            _ => None,
+        let places = match call.has_places {
+            true => Some(self.places(&queries, arrays.iter().map(|(array, ..)| array))?),
+            false => None,
         };
         let (mut computed, mut output) = (Vec::new(), Vec::new());
         for (array, name, is_json) in arrays {
@@ -92,19 +92,27 @@ impl QueryBinder<'_> {
         Ok((relation.projected(computed), scope))
     }
 
-    /// The places of the elements of an array, from 1, as an array.
-    fn places(&self, queries: &dyn Queries, array: &Expr) -> Bound<Expr> {
+    /// The places of the elements of arrays, from 1 to the end of the longest one, as an array.
+    fn places<'e>(&self, queries: &dyn Queries, arrays: impl Iterator<Item = &'e Expr>) -> Bound<Expr> {
         let columns = queries.columns();
         let one = Expr::Literal(Value::Int(1), SqlType::BigInt);
-        let length = match array.sql_type() {
-            Some(SqlType::Opaque) => {
-                let (cardinality, args) = (EngineOperation::Function("cardinality".into()), vec![array.clone()]);
-                columns.engine.scalar(&cardinality, &args, &columns.opaque)?.call(cardinality, args)
-            }
-            _ => typing::call_named("ARRAY_LENGTH", vec![array.clone()])?,
+        let length = |array: &Expr| -> Bound<Expr> {
+            let length = match array.sql_type() {
+                Some(SqlType::Opaque) => {
+                    let (cardinality, args) = (EngineOperation::Function("cardinality".into()), vec![array.clone()]);
+                    columns.engine.scalar(&cardinality, &args, &columns.opaque)?.call(cardinality, args)
+                }
+                _ => typing::call_named("ARRAY_LENGTH", vec![array.clone()])?,
+            };
+            Ok(typing::cast(length, SqlType::BigInt)?)
         };
-        let (series, args) =
-            (EngineOperation::Function("generate_series".into()), vec![one, typing::cast(length, SqlType::BigInt)?]);
+        let mut lengths = arrays.map(length).collect::<Bound<Vec<Expr>>>()?;
+        let longest = match lengths.pop() {
+            Some(only) if lengths.is_empty() => only,
+            // It passes NULL over, the length of an array that is NULL.
+            last => typing::call_named("GREATEST", lengths.into_iter().chain(last).collect())?,
+        };
+        let (series, args) = (EngineOperation::Function("generate_series".into()), vec![one, longest]);
         Ok(columns.engine.scalar(&series, &args, &columns.opaque)?.call(series, args))
     }
 
