@@ -2,7 +2,7 @@
 
 use saltwing_sql::{expr_span, name_span};
 use saltwing_types::function::aggregate::{
-    ARRAY_AGG, AggregateEntry, AggregateFunction, AggregateInput, AggregateMeaning,
+    ARRAY_AGG, AggregateEntry, AggregateFunction, AggregateInput, AggregateMeaning, STRING_AGG,
 };
 use saltwing_types::{CompareOp, EngineOperation, Expr, SqlType, Value, typing};
 use sqlparser::ast::{
@@ -242,6 +242,7 @@ impl Lowerer<'_> {
             return Err(unsupported_form(written));
         }
         let distinct = written.is_distinct();
+        check_texts(written, entry, &args, &keys)?;
         let filter = self.filter(written)?;
         let ignore_nulls = written.ignores_nulls();
         let name = entry.engine_name();
@@ -365,6 +366,25 @@ fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>)
     }
     args.insert(0, expr.clone());
     Ok(())
+}
+
+/// # Errors
+/// A separator that is one of each row, and DISTINCT in the order of another value than that of which each one is taken once.
+fn check_texts(written: &Written<'_>, entry: &AggregateEntry, args: &[Expr], keys: &[SortKey]) -> Result<()> {
+    let name = written.name.to_uppercase();
+    let (what, help) = match args {
+        [_, separator] if entry.name == STRING_AGG.name && !separator.columns().is_empty() => (
+            "a separator that is not the same in all rows",
+            "STRING_AGG(separator || text, '') puts one before each text",
+        ),
+        _ if written.is_distinct() && keys.iter().any(|key| !args.contains(&key.expr)) => (
+            "DISTINCT in the order of another value",
+            "take each value once in a query below: FROM (SELECT DISTINCT a FROM t)",
+        ),
+        _ => return Ok(()),
+    };
+    let error = BindError::from(BindErrorKind::NotSupported(format!("{name} with {what}")));
+    Err(error.at(expr_span(written.e)).help(help))
 }
 
 pub(crate) fn unsupported_form(written: &Written<'_>) -> LowerError {
