@@ -193,7 +193,7 @@ static STRFTIME: ScalarFunction = ScalarFunction::new(
 )
 .size(FORMATTED)
 .gives(
-    "The instant as text by a pattern of C's strftime: %Y %m %d %H %M %S and the like. %f is microseconds, as in DuckDB, but behind \
+    "The instant as text by a pattern of C's strftime: %Y %m %d %H %M %S and the like. %f is microseconds, as in DuckDB, but after \
      a pattern that stands first it is seconds with milliseconds, as in SQLite.",
 )
 .example("STRFTIME(TIMESTAMP '2024-05-15 12:34:56', '%a %d %b %Y, %I:%M %p')", "Wed 15 May 2024, 12:34 PM");

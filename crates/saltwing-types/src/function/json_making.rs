@@ -49,7 +49,7 @@ static JSON_OBJECT: ScalarFunction = ScalarFunction::new(
 .gives("The JSON object of names and their values, one after the other; NULL is null.")
 .example("JSON_OBJECT('a', 1, 'b', ARRAY[TRUE])", "{\"a\":1,\"b\":[true]}");
 
-const ODD: &str = "each name has a value behind it";
+const ODD: &str = "each name has a value after it";
 
 pub(super) static TO_JSON: ScalarFunction =
     ScalarFunction::new("TO_JSON", &[Signature::new(&[of_kind("value", ParameterKind::JsonSource)], JSON)], |args| {

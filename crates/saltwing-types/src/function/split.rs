@@ -15,7 +15,7 @@ static REGEXP_SPLIT_TO_ARRAY: ScalarFunction = ScalarFunction::new(
         let (text, regexp) = (args.text(0)?, regexp(args)?);
         let (mut parts, mut start) = (Vec::new(), 0);
         for (from, to) in regexp.places(text) {
-            // An empty match at the beginning, at the end or behind another match splits nothing.
+            // An empty match at the beginning, at the end or after another match splits nothing.
             if from == to && (from == start || from == text.len()) {
                 continue;
             }
