@@ -13,6 +13,7 @@ use sqlparser::ast;
 
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::key_constraint::key_constraint;
 use crate::lower::{Lowerer, Params};
 use crate::scope::{Scope, table_of};
 use crate::table_path::free_name;
@@ -186,19 +187,6 @@ pub(crate) fn drop_checks_of(def: &mut TableDef, table: &Arc<Table>, columns: &[
 fn is_taken(def: &TableDef, name: &str) -> bool {
     let checks = def.checks.iter().map(|check| check.name.as_str());
     key_constraint(def).into_iter().chain(checks).any(|taken| is_same_name(taken, name))
-}
-
-/// The name of the primary key, which has one in SHOW CREATE TABLE even if it was given none.
-pub fn key_constraint(def: &TableDef) -> Option<&str> {
-    (!def.has_hidden_key()).then(|| def.key_name.as_deref().unwrap_or("pk"))
-}
-
-/// The name that catalogs show for the primary key of a table, of the name that it was given: `t_pkey` without one, as in Postgres.
-pub fn key_constraint_shown(table: &str, given: Option<&str>) -> String {
-    match given {
-        None | Some("pk") => format!("{table}_pkey"),
-        Some(name) => name.to_owned(),
-    }
 }
 
 /// The name of a constraint without one, as Postgres makes it: of the table, and of the column if there is one only.

@@ -6,8 +6,8 @@ use saltwing_access::Table;
 use saltwing_types::{Expr, TableDef};
 
 use super::definition::{CATALOG, Column, Definition, SystemFacts};
-use crate::check::{key_constraint, key_constraint_shown};
 use crate::error::Result;
+use crate::key_constraint::{key_constraint, key_constraint_shown};
 
 pub(super) static TABLE_CONSTRAINTS: Definition<Constraint> = Definition {
     name: "table_constraints",

@@ -1,7 +1,6 @@
 //! Functions that other databases have, with the values that these give.
 
-use super::{int, value};
-use crate::{Expr, SqlType, ValueError, eval, typing};
+use super::*;
 
 fn called(name: &str, args: &[&str]) -> Result<Expr, ValueError> {
     let call = typing::call_named(name, args.iter().map(|arg| typing::string(*arg)).collect())?;
