@@ -3,17 +3,11 @@
 use saltwing::{Error, Volatility, blocking};
 
 use crate::name_path::name_parts;
-use crate::relations::quoted;
 
 /// Functions of their arguments alone.
 pub(super) fn plain(connection: &blocking::Connection) -> Result<(), Error> {
     let start = std::time::SystemTime::now();
     connection.register_function("server_start", Volatility::Stable, move || start)?;
-    connection.register_function("quote_ident", Volatility::Immutable, |name: String| quoted(&name))?;
-    connection.register_function("quote_literal", Volatility::Immutable, |text: String| {
-        let escaped = text.replace('\'', "''");
-        if text.contains('\\') { format!("E'{}'", escaped.replace('\\', "\\\\")) } else { format!("'{escaped}'") }
-    })?;
     connection.register_function("parse_ident", Volatility::Immutable, |text: String| {
         let parts = name_parts(&text).map(|parts| parts.join("\u{1f}"));
         parts.ok_or_else(|| format!("string is not a valid identifier: \"{text}\""))

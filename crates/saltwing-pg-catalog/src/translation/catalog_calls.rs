@@ -20,8 +20,6 @@ pub(crate) fn is_catalog_function(name: &str) -> bool {
                 | "obj_description"
                 | "col_description"
                 | "shobj_description"
-                | "quote_ident"
-                | "quote_literal"
                 | "parse_ident"
                 | "_pg_expandarray"
                 | "generate_subscripts"
