@@ -47,6 +47,28 @@ fn statements_of_many_rows_write_them_one_by_one() {
     assert!(rows(&database, "SELECT k FROM t WHERE k = 100").is_empty(), "it was known before anything was written");
 }
 
+/// A scan would come to rows that an earlier part has written, so these statements are one commit, whatever `autocommit_rows` says.
+#[test]
+fn a_statement_never_reads_the_rows_that_it_writes() {
+    const ROWS: i64 = 500;
+    let database = open(Faults { changes: 3, ..Faults::often(13) });
+    execute(&database, TABLE).unwrap();
+    execute(&database, "CREATE VIEW named AS SELECT * FROM t").unwrap();
+    let values: Vec<String> = (0..ROWS).map(|k| format!("({k}, 1, 0)")).collect();
+    execute(&database, &format!("UPSERT INTO t VALUES {}", values.join(", "))).unwrap();
+    let parts = database.connect().blocking();
+    parts.execute("SET autocommit_rows = 10", ()).unwrap();
+    for (sql, written) in [
+        ("UPSERT INTO t SELECT k + 1000, v, w FROM t WHERE k >= 0", ROWS),
+        ("UPSERT INTO t SELECT k + 2000, v, w FROM named WHERE k >= 0", 2 * ROWS),
+        ("UPDATE t SET v = v + (SELECT COUNT(*) FROM t o WHERE o.k >= 0 AND o.v = 1) WHERE k >= 0", 4 * ROWS),
+        ("DELETE FROM t WHERE k >= 0 AND (SELECT COUNT(*) FROM t o WHERE o.k >= 0) = 2000", 4 * ROWS),
+    ] {
+        let done = parts.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(done.rows_affected, u64::try_from(written).unwrap(), "{sql}");
+    }
+}
+
 #[test]
 fn statements_that_need_several_rows_as_a_whole_are_refused() {
     let database = open(Faults::often(3));

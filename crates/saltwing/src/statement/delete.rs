@@ -62,11 +62,11 @@ impl RowWrite for Delete {
 
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
         let (session, now_ms) = (dml.session, dml.session.now_ms());
-        let limits = session.writer().limits;
         let bound = delete(self, &*dml.catalog, Params::Given(dml.params))?;
         let table = bound.table.clone();
         let Some(access) = access(self, session, bound)? else {
             let query = TargetQuery::Delete(self).into();
+            let limits = dml.limits(TargetQuery::Delete(self), &table, 1);
             let repeats = if self.using.is_empty() { Repeats::None } else { Repeats::Alike };
             return dml.write(limits, |attempt| {
                 let rows = dml.start_query(attempt, query, HintVerb::Delete, now_ms)?;
@@ -76,7 +76,7 @@ impl RowWrite for Delete {
             });
         };
         let notices: Vec<String> = access.judge()?.into_iter().collect();
-        dml.write(limits, |attempt| {
+        dml.write(session.writer().limits, |attempt| {
             let mut targets = TargetRows::new(attempt, access.table(), Repeats::None);
             targets.delete_found(&access, &dml.context)?;
             let rows = targets.end()?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_access::{ScanContext, Table};
-use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, returning};
+use saltwing_access::{ScanContext, SnapshotScope, Table};
+use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, query_noting_reads, returning};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning, Writer};
 use saltwing_planner::{DirectQuery, HintVerb, plan_select};
@@ -90,6 +90,28 @@ impl Dml<'_> {
             true => Err(Error::new(ErrorCode::Conflict, CHANGED)),
             false => Ok(()),
         }
+    }
+
+    /// The limits of a statement that writes the rows of `query` to `table`.
+    ///
+    /// A store without snapshots of all tables shows a scan the rows that an earlier part of its statement has committed. So a statement commits in
+    /// parts only if its query reads `table` at most `scans` times: once if it changes each row that it finds in place, never if it adds rows.
+    pub(super) fn limits<'q>(
+        &self,
+        query: impl Into<StatementQuery<'q>>,
+        table: &Table,
+        scans: usize,
+    ) -> CommitLimits {
+        let limits = self.session.writer().limits;
+        let shared = self.session.shared();
+        if limits.part_rows.is_none() || shared.tables.capabilities().snapshots == SnapshotScope::Store {
+            return limits;
+        }
+        let (engine, mut reads) = (shared.engine_functions(), Vec::new());
+        let bound = query_noting_reads(query, &*self.catalog, engine, Params::Given(self.params), &mut reads);
+        let own_reads = reads.iter().filter(|read| read.name == table.def().name).count();
+        // A query over files is bound only with their columns.
+        if bound.is_ok() && own_reads <= scans { limits } else { limits.in_one() }
     }
 
     /// Runs a write. If another commit comes first, the write runs again.

@@ -54,7 +54,7 @@ impl RowWrite for Update {
         if !changed.dynamic.is_empty() {
             dml.keep_dynamic_columns(&self.table, table)?;
         }
-        let (limits, now_ms) = (dml.session.writer().limits, dml.session.now_ms());
+        let (limits, now_ms) = (dml.limits(TargetQuery::Update(self), table, 1), dml.session.now_ms());
         // Only after all rows are known is it known whether a key is free, so the rows are one commit.
         let limits = if *moves_rows { limits.in_one() } else { limits };
         let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };

@@ -102,7 +102,8 @@ impl RowWrite for UpsertRows<'_> {
         let rows = match source {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
-                return dml.write(session.writer().limits, |attempt| {
+                let limits = dml.limits(&query, &target.table, 0);
+                return dml.write(limits, |attempt| {
                     let rows = dml.start_kept(attempt, (&query).into(), verb, computing.now_ms)?;
                     Ok((None, dml.upsert_from(attempt, &target, (rows, query.span), &computing)?))
                 });
