@@ -73,6 +73,7 @@ mod merge;
 mod mistake;
 mod name;
 mod named_queries;
+mod named_statement;
 mod parameter;
 mod parse;
 mod phoenix;

@@ -18,7 +18,7 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
-    index, merge, named_queries, place, query, row_time, row_value, sequence, session, spelling, transaction, user,
+    index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session, spelling, transaction, user,
     view, with_write,
 };
 
@@ -184,8 +184,9 @@ fn parse_text(
             false => Err(cursor.expected("the end of the statement")),
         }
     })?;
-    // A statement that is refused as a whole needs no values.
-    let parameters = if matches!(statement, Statement::Unsupported(_)) { Vec::new() } else { parameters };
+    // A statement that is refused as a whole needs no values, and a prepared one gets its own from EXECUTE.
+    let needs_none = matches!(statement, Statement::Unsupported(_) | Statement::Prepare(_));
+    let parameters = if needs_none { Vec::new() } else { parameters };
     Ok(Some(Parsed { statement, parameters, range, span, exact }))
 }
 
@@ -201,7 +202,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 35] = [
+const VERBS: [&str; 38] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -234,6 +235,9 @@ const VERBS: [&str; 35] = [
     "ROLLBACK",
     "SAVEPOINT",
     "RELEASE",
+    "PREPARE",
+    "EXECUTE",
+    "DEALLOCATE",
     "GRANT",
     "REVOKE",
     "TABLE",
@@ -310,6 +314,11 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "ATTACH" => session::attach(cursor).map(Statement::Attach),
         "DETACH" => session::detach(cursor).map(Statement::Detach),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
+        "PREPARE" => {
+            named_statement::prepare(cursor, |cursor| self::statement(cursor, hints)).map(Statement::Prepare)
+        }
+        "EXECUTE" => named_statement::execute(cursor).map(Statement::Execute),
+        "DEALLOCATE" => named_statement::deallocate(cursor).map(Statement::Deallocate),
         "BEGIN" => transaction::begin(cursor),
         "COMMIT" | "END" => transaction::commit(cursor),
         "ROLLBACK" | "ABORT" => transaction::rollback(cursor),
@@ -521,9 +530,6 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         }
         "REINDEX" => (1, Some("ALTER INDEX i ON t REBUILD writes the entries of an index anew")),
         "PRAGMA" => (1, Some("DESCRIBE t shows a table, SHOW ALL the settings, SET name = value changes one")),
-        "EXECUTE" | "PREPARE" | "DEALLOCATE" => {
-            (1, Some("the library prepares statements: Connection::prepare; a shell repeats the statement"))
-        }
         "LOCK" => (1, Some("transactions take no locks: the second of two that write the same row fails with 40001")),
         "LISTEN" | "NOTIFY" => {
             (1, Some("sessions send each other no messages: ask for new rows, by their keys or times"))

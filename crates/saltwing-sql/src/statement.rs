@@ -138,6 +138,12 @@ pub enum Statement {
     ShowTransactions,
     /// `EXPORT .. AS PHOENIX`.
     Export(Export),
+    /// `PREPARE name AS statement`.
+    Prepare(Prepare),
+    /// `EXECUTE name (value, ..)`.
+    Execute(Execute),
+    /// `DEALLOCATE name`; `None` is `DEALLOCATE ALL`.
+    Deallocate(Option<Name>),
     /// A known statement that is not built yet: 0A000, naming it.
     Unsupported(Unsupported),
 }
@@ -151,6 +157,26 @@ impl Statement {
             _ => false,
         }
     }
+}
+
+/// `PREPARE name [(type, ..)] AS statement`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepare {
+    /// The name that EXECUTE calls it by.
+    pub name: Name,
+    /// The types of the first parameters.
+    pub types: Vec<SqlType>,
+    /// The text of the statement, which can be parsed.
+    pub text: String,
+}
+
+/// `EXECUTE name [(value, ..)]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execute {
+    /// The name that PREPARE gave the statement.
+    pub name: Name,
+    /// The values of its parameters.
+    pub values: Vec<Expr>,
 }
 
 /// `CREATE USER`.

@@ -115,6 +115,8 @@ codes! {
     NoTransaction = "no_transaction", "25P01";
     FailedTransaction = "failed_transaction", "25P02";
     ActiveTransaction = "active_transaction", "25001";
+    NoSuchStatement = "no_such_statement", "26000";
+    DuplicateStatement = "duplicate_statement", "42P05";
     NoSuchSavepoint = "no_such_savepoint", "3B001";
     FileAccessRefused = "file_access_refused", "42501";
     InsufficientPrivilege = "insufficient_privilege", "42501";

@@ -77,7 +77,20 @@ impl Session {
     }
 
     pub(crate) fn run_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
+        if let Some((called, values)) = self.resolved(statement)? {
+            return self.run_parsed(&called, values);
+        }
         self.run_as(statement, |session| session.run_cached(statement, params))
+    }
+
+    /// The statement that an EXECUTE calls, and the values of its parameters; `None` of another statement.
+    ///
+    /// # Errors
+    /// As [`Session::called`]. They fail an open transaction.
+    fn resolved(&self, statement: &CachedStatement) -> Result<Option<(Arc<CachedStatement>, Params)>, Error> {
+        let Statement::Execute(execute) = &statement.parsed.statement else { return Ok(None) };
+        let called = self.called(execute).map_err(|error| error.in_sql(&statement.text));
+        called.inspect_err(|error| self.transaction.fail(error)).map(Some)
     }
 
     /// As [`Session::run_here`]; errors of later rows have their positions in the text, too.
@@ -151,6 +164,9 @@ impl Session {
     }
 
     fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
+        if let Some((called, values)) = self.resolved(statement)? {
+            return self.query_parsed(&called, values);
+        }
         let gives_rows = statement.parsed.statement.ask(|kind| kind.gives_rows());
         let checked = if gives_rows { Ok(()) } else { Err(no_rows().in_sql(&statement.text)) };
         checked.inspect_err(|error| self.transaction.fail(error))?;
@@ -169,6 +185,12 @@ impl Session {
         types: &[Option<SqlType>],
         purpose: Purpose,
     ) -> Result<Prepared, Error> {
+        if let Statement::Execute(execute) = &statement.parsed.statement {
+            let (called, _) = self.called(execute).map_err(|error| error.in_sql(&statement.text))?;
+            let Prepared { description, .. } = self.prepare_parsed(&called, &called.types, purpose)?;
+            let description = Arc::new(Description { parameters: Vec::new(), ..(*description).clone() });
+            return Ok(Prepared { session: self.clone(), statement: statement.clone(), description });
+        }
         let statement = statement.typed_as(types).map_err(|error| error.in_sql(&statement.text))?;
         self.check_bound()?;
         let _calls = self.enter_calls();

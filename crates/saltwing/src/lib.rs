@@ -72,6 +72,7 @@ mod load;
 mod machine_memory;
 mod maintenance;
 mod metrics;
+mod named_statements;
 mod outcome;
 mod page;
 mod page_token;

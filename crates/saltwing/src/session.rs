@@ -16,6 +16,7 @@ use saltwing_types::interrupt::Entered;
 use saltwing_types::{ErrorCode, ObjectId};
 
 use crate::Error;
+use crate::named_statements::NamedStatements;
 use crate::outcome::{RowsOutcome, Stats, Warnings};
 use crate::progress::ProgressReports;
 use crate::session_tables::SessionTables;
@@ -40,6 +41,7 @@ pub(crate) struct Session {
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
     pub(crate) own: Arc<SessionTables>,
+    pub(crate) named: Arc<NamedStatements>,
     /// The user of the session; `None` is the owner of the database.
     user: Option<Arc<SessionUser>>,
     /// The transaction whose statement this session runs.
@@ -148,6 +150,7 @@ impl Session {
             progress: Arc::default(),
             transaction: TransactionSlot::default(),
             current_values: CurrentValues::default(),
+            named: Arc::default(),
             user: None,
             within: None,
             bound: None,

@@ -43,6 +43,7 @@ mod export;
 mod grant;
 mod kind;
 mod merge;
+mod named_statement;
 mod query;
 mod row_write;
 mod set;
@@ -147,6 +148,9 @@ impl HasKind for Statement {
             S::Savepoint(it) => ask(&transaction_control::TransactionControl::Savepoint(it)),
             S::RollbackTo(it) => ask(&transaction_control::TransactionControl::RollbackTo(it)),
             S::ReleaseSavepoint(it) => ask(&transaction_control::TransactionControl::Release(it)),
+            S::Prepare(it) => ask(it),
+            S::Execute(it) => ask(it),
+            S::Deallocate(it) => ask(&named_statement::Deallocate(it.as_ref())),
             S::Use(it) => ask(&unsupported::Use(it)),
             S::Unsupported(it) => ask(it),
         }

@@ -235,6 +235,9 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::Use(it) | Statement::Savepoint(it) | Statement::RollbackTo(it) | Statement::ReleaseSavepoint(it) => {
             name(it)
         }
+        Statement::Prepare(it) => name(&mut it.name),
+        Statement::Execute(it) => name(&mut it.name),
+        Statement::Deallocate(it) => it.iter_mut().for_each(name),
         Statement::Unsupported(it) => it.span = NOWHERE,
         Statement::Export(it) => match &mut it.objects {
             ExportedObjects::Table(it) => table(it),

@@ -227,6 +227,21 @@ impl Print for Statement {
                 ExportedObjects::Schema(name) => write!(f, "EXPORT SCHEMA {name} AS PHOENIX"),
                 ExportedObjects::All => f.write_str("EXPORT ALL AS PHOENIX"),
             },
+            Self::Prepare(it) => {
+                write!(f, "PREPARE {}", it.name)?;
+                if !it.types.is_empty() {
+                    let types: Vec<String> = it.types.iter().map(ToString::to_string).collect();
+                    write!(f, " ({})", types.join(", "))?;
+                }
+                write!(f, " AS {}", it.text)
+            }
+            Self::Execute(it) => {
+                write!(f, "EXECUTE {}", it.name)?;
+                let values: Vec<String> = it.values.iter().map(ToString::to_string).collect();
+                if values.is_empty() { Ok(()) } else { write!(f, " ({})", values.join(", ")) }
+            }
+            Self::Deallocate(Some(name)) => write!(f, "DEALLOCATE {name}"),
+            Self::Deallocate(None) => f.write_str("DEALLOCATE ALL"),
             Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
         }
     }
