@@ -18,8 +18,8 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
-    index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session, spelling, transaction, user,
-    view, with_write,
+    index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session, spelling,
+    transaction, user, view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -314,9 +314,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "ATTACH" => session::attach(cursor).map(Statement::Attach),
         "DETACH" => session::detach(cursor).map(Statement::Detach),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
-        "PREPARE" => {
-            named_statement::prepare(cursor, |cursor| self::statement(cursor, hints)).map(Statement::Prepare)
-        }
+        "PREPARE" => named_statement::prepare(cursor, |cursor| self::statement(cursor, hints)).map(Statement::Prepare),
         "EXECUTE" => named_statement::execute(cursor).map(Statement::Execute),
         "DEALLOCATE" => named_statement::deallocate(cursor).map(Statement::Deallocate),
         "BEGIN" => transaction::begin(cursor),

@@ -26,8 +26,11 @@ impl NamedStatements {
         let mut statements = self.0.lock();
         let bytes: usize = statements.values().chain([&statement]).map(|it| it.text.len()).sum();
         if bytes > TEXTS_BYTES_MAX {
-            let text = format!("the prepared statements have {bytes} bytes of text, and a connection keeps {TEXTS_BYTES_MAX}");
-            return Err(Error::new(ErrorCode::OutOfMemory, text).with_help(Some("DEALLOCATE those that are not needed")));
+            let text =
+                format!("the prepared statements have {bytes} bytes of text, and a connection keeps {TEXTS_BYTES_MAX}");
+            return Err(
+                Error::new(ErrorCode::OutOfMemory, text).with_help(Some("DEALLOCATE those that are not needed"))
+            );
         }
         let key = key(name);
         if statements.contains_key(&key) {

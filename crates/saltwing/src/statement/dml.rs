@@ -96,12 +96,7 @@ impl Dml<'_> {
     ///
     /// A store without snapshots of all tables shows a scan the rows that an earlier part of its statement has committed. So a statement commits in
     /// parts only if its query reads `table` at most `scans` times: once if it changes each row that it finds in place, never if it adds rows.
-    pub(super) fn limits<'q>(
-        &self,
-        query: impl Into<StatementQuery<'q>>,
-        table: &Table,
-        scans: usize,
-    ) -> CommitLimits {
+    pub(super) fn limits<'q>(&self, query: impl Into<StatementQuery<'q>>, table: &Table, scans: usize) -> CommitLimits {
         let limits = self.session.writer().limits;
         let shared = self.session.shared();
         if limits.part_rows.is_none() || shared.tables.capabilities().snapshots == SnapshotScope::Store {
