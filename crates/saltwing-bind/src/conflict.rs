@@ -42,14 +42,14 @@ pub(crate) enum BoundConflict {
     Update(ConflictUpdate),
 }
 
-/// Binds the clause, which may name these dynamic columns, and finds the keys that it is about.
+/// Binds the clause, which may name the table by an alias and these dynamic columns, and finds the keys that it is about.
 ///
 /// # Errors
 /// Those of its names and expressions; a change of a row that the view of the statement may not show.
 pub(crate) fn conflict(
     clause: &ConflictClause,
     target: &Target<'_>,
-    known: Vec<DynamicColumn>,
+    (alias, known): (Option<String>, Vec<DynamicColumn>),
     params: Params<'_>,
 ) -> Result<(BoundConflict, Arbiters)> {
     let (table, place) = (&target.table, |error: BindError| error.at(Some(clause.span)));
@@ -60,7 +60,7 @@ pub(crate) fn conflict(
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
             target.view.iter().try_for_each(|view| check_covered(view, &arbiters)).map_err(place)?;
-            let rows = BothRows::new(target, &known)?;
+            let rows = BothRows::new(target, alias, &known)?;
             let lower = |expr: &sqlparser::ast::Expr| rows.lowered(expr, params);
             let condition =
                 selection.as_ref().map(|e| Ok::<_, BindError>(typing::condition(lower(e)?)?)).transpose()?;
@@ -104,7 +104,7 @@ struct BothRows {
 }
 
 impl BothRows {
-    fn new(target: &Target<'_>, known: &[DynamicColumn]) -> Result<Self> {
+    fn new(target: &Target<'_>, alias: Option<String>, known: &[DynamicColumn]) -> Result<Self> {
         let table = &target.table;
         let first = 2 * table.width();
         let (mut outputs, mut dynamic) = (Vec::with_capacity(known.len()), Vec::with_capacity(2 * known.len()));
@@ -122,7 +122,7 @@ impl BothRows {
             }
             dynamic.append(&mut of_excluded);
         }
-        Ok(Self { scope: target.scope(None)?.with_dynamic(outputs).with_excluded(), first, dynamic })
+        Ok(Self { scope: target.scope(alias)?.with_dynamic(outputs).with_excluded(), first, dynamic })
     }
 
     fn lowered(&self, expr: &sqlparser::ast::Expr, params: Params<'_>) -> Result<Expr> {

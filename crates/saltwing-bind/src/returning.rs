@@ -64,10 +64,9 @@ fn dynamic_of(statement: &Statement) -> Cow<'_, [DynamicColumn]> {
 
 fn clause_of(statement: &Statement) -> Option<(&Returning, &TableRef, Option<&Name>)> {
     let (clause, table, alias) = match statement {
-        Statement::Upsert(Upsert { returning, table, .. }) | Statement::Insert(Upsert { returning, table, .. }) => {
-            (returning, table, None)
-        }
-        Statement::Delete(Delete { returning, table, alias, .. })
+        Statement::Upsert(Upsert { returning, table, alias, .. })
+        | Statement::Insert(Upsert { returning, table, alias, .. })
+        | Statement::Delete(Delete { returning, table, alias, .. })
         | Statement::Update(Update { returning, table, alias, .. })
         | Statement::Merge(Merge { returning, table, alias, .. }) => (returning, table, alias.as_ref()),
         _ => return None,

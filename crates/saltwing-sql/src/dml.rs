@@ -44,10 +44,10 @@ fn write(
 ) -> Result<Upsert, SqlError> {
     cursor.expect(&["INTO"])?;
     let table = cursor.existing_table()?;
-    if cursor.at(&["AS"]) {
-        return Err(SqlError::not_supported("an alias after INTO", cursor.here())
-            .with_help("clauses after the rows name the table as it is called, and the new row EXCLUDED"));
-    }
+    let alias = match cursor.eat(&["AS"]) {
+        true => Some(cursor.name("an alias")?),
+        false => None,
+    };
     let by_name = cursor.here();
     let is_by_name = cursor.eat(&["BY", "NAME"]);
     let (columns, dynamic) = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
@@ -69,7 +69,7 @@ fn write(
         // A row of no values: all columns have their defaults.
         Some("DEFAULT") if columns.is_none() && !is_by_name && cursor.eat(&["DEFAULT", "VALUES"]) => {
             let span = cursor.span_from(cursor.index().saturating_sub(2));
-            return default_values(cursor, start, hints, (table, overriding, or), span);
+            return default_values(cursor, start, hints, (table, alias), (overriding, or), span);
         }
         Some("SET") => return Err(SqlError::not_supported("INTO .. SET", cursor.here())),
         _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
@@ -99,7 +99,19 @@ fn write(
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
     let takes_first_columns = false;
-    Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
+    Ok(Upsert {
+        table,
+        alias,
+        columns,
+        takes_first_columns,
+        dynamic,
+        overriding,
+        source,
+        conflict,
+        returning,
+        hints,
+        span,
+    })
 }
 
 /// What follows `INSERT INTO t DEFAULT VALUES`: one row in which no column is given.
@@ -107,7 +119,8 @@ fn default_values(
     cursor: &mut Cursor<'_>,
     start: usize,
     hints: Vec<Hint>,
-    (table, overriding, or): (TableRef, bool, Option<ConflictClause>),
+    (table, alias): (TableRef, Option<Name>),
+    (overriding, or): (bool, Option<ConflictClause>),
     values: Span,
 ) -> Result<Upsert, SqlError> {
     let row = ValuesRow { first_parameter: None, values: Vec::new(), span: values };
@@ -115,7 +128,19 @@ fn default_values(
     let (columns, dynamic, span) = (Some(Vec::new()), Vec::new(), cursor.span_from(start));
     let takes_first_columns = false;
     let conflict = or;
-    Ok(Upsert { table, columns, takes_first_columns, dynamic, overriding, source, conflict, returning, hints, span })
+    Ok(Upsert {
+        table,
+        alias,
+        columns,
+        takes_first_columns,
+        dynamic,
+        overriding,
+        source,
+        conflict,
+        returning,
+        hints,
+        span,
+    })
 }
 
 /// The columns that INSERT .. BY NAME writes: those that the items of the SELECT are called by.

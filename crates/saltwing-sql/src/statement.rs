@@ -823,6 +823,8 @@ pub struct Attach {
 pub struct Upsert {
     /// The table.
     pub table: TableRef,
+    /// Another name for it in ON CONFLICT and RETURNING.
+    pub alias: Option<Name>,
     /// The columns that are written; `None` is all of them, in their order.
     pub columns: Option<Vec<ColumnName>>,
     /// Whether fewer values than columns, without a list of columns, are those of the first columns: so Phoenix reads UPSERT.

@@ -65,6 +65,7 @@ impl StatementKind for CreateTableAs {
         let query = &self.query;
         let insert = Statement::Insert(Upsert {
             table: new.clone(),
+            alias: None,
             columns: None,
             takes_first_columns: false,
             dynamic: Vec::new(),

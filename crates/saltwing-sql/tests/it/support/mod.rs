@@ -149,6 +149,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::ShowStorage(it) => it.iter_mut().for_each(table),
         Statement::Upsert(it) | Statement::Insert(it) => {
             table(&mut it.table);
+            it.alias.iter_mut().for_each(name);
             it.columns.iter_mut().flatten().for_each(column_name);
             it.hints.iter_mut().for_each(hint);
             if let RowSource::Values(rows) = &mut it.source {

@@ -552,6 +552,7 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     let replaces = it.conflict.as_ref().is_some_and(|clause| clause.action == ConflictAction::Replace);
     f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
+    it.alias.as_ref().map_or(Ok(()), |alias| write!(f, " AS {alias}"))?;
     typed_columns(f, it.columns.as_deref(), &it.dynamic)?;
     f.write_str(if it.overriding { " OVERRIDING SYSTEM VALUE" } else { "" })?;
     match &it.source {
