@@ -2,7 +2,7 @@
 
 use saltwing_sql::expr_span;
 use saltwing_types::{Expr, SqlType, typing};
-use sqlparser::ast::{self, GroupByExpr};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr};
 
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::Lowerer;
@@ -23,8 +23,12 @@ impl SelectBinder<'_> {
             let keys = items.iter().flat_map(|item| self.computed_parts(item)).filter(|key| self.is_of_row(key));
             return Ok((keys.collect(), None));
         };
-        let is_set =
-            |e: &ast::Expr| matches!(e, ast::Expr::GroupingSets(_) | ast::Expr::Rollup(_) | ast::Expr::Cube(_));
+        let is_set = |e: &ast::Expr| match e {
+            ast::Expr::GroupingSets(_) | ast::Expr::Rollup(_) | ast::Expr::Cube(_) => true,
+            // `()` is the set without keys.
+            ast::Expr::Tuple(elements) => elements.is_empty(),
+            _ => false,
+        };
         let mut keys = Vec::new();
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         for e in list {
@@ -113,19 +117,56 @@ fn with(set: &[usize], more: &[usize]) -> Vec<usize> {
 /// The sets that an element of GROUP BY stands for: ROLLUP for its first elements, from all to none, CUBE for all choices of them.
 fn sets_of(e: &ast::Expr) -> Bound<Vec<Vec<&ast::Expr>>> {
     Ok(match e {
-        ast::Expr::GroupingSets(sets) => sets.iter().map(|set| set.iter().collect()).collect(),
-        ast::Expr::Rollup(elements) => {
-            (0..=elements.len()).rev().map(|n| elements.iter().take(n).flatten().collect()).collect()
+        ast::Expr::GroupingSets(sets) => {
+            let mut all = Vec::with_capacity(sets.len());
+            for set in sets {
+                match set.as_slice() {
+                    [ast::Expr::Function(call)] => {
+                        all.extend(nested_sets(call)?.unwrap_or_else(|| vec![set.iter().collect()]))
+                    }
+                    elements => all.push(elements.iter().collect()),
+                }
+            }
+            all
         }
-        ast::Expr::Cube(elements) if elements.len() <= SETS_MAX.ilog2() as usize => {
-            let last = elements.len().saturating_sub(1);
-            let chosen = |bits: usize| {
-                let chosen = elements.iter().enumerate().filter(|(place, _)| bits & (1 << (last - place)) != 0);
-                chosen.flat_map(|(_, element)| element).collect()
-            };
-            (0..1 << elements.len()).rev().map(chosen).collect()
-        }
-        ast::Expr::Cube(_) => return unsupported("a CUBE of so many elements"),
+        ast::Expr::Rollup(elements) => rolled_up(&elements.iter().map(Vec::as_slice).collect::<Vec<_>>()),
+        ast::Expr::Cube(elements) => cubed(&elements.iter().map(Vec::as_slice).collect::<Vec<_>>())?,
+        ast::Expr::Tuple(elements) if elements.is_empty() => vec![Vec::new()],
         other => vec![vec![other]],
     })
+}
+
+/// The sets of a ROLLUP or CUBE among GROUPING SETS, which is read as a call; `None` of another call.
+fn nested_sets(call: &ast::Function) -> Bound<Option<Vec<Vec<&ast::Expr>>>> {
+    let name = call.name.to_string();
+    let (is_rollup, is_cube) = (name.eq_ignore_ascii_case("ROLLUP"), name.eq_ignore_ascii_case("CUBE"));
+    let FunctionArguments::List(list) = &call.args else { return Ok(None) };
+    if !is_rollup && !is_cube {
+        return Ok(None);
+    }
+    let element = |arg| match arg {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Tuple(ref elements))) => Some(elements.as_slice()),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(std::slice::from_ref(e)),
+        _ => None,
+    };
+    let Some(elements) = list.args.iter().map(element).collect::<Option<Vec<_>>>() else {
+        return unsupported("this element of GROUPING SETS");
+    };
+    Ok(Some(if is_rollup { rolled_up(&elements) } else { cubed(&elements)? }))
+}
+
+fn rolled_up<'e>(elements: &[&'e [ast::Expr]]) -> Vec<Vec<&'e ast::Expr>> {
+    (0..=elements.len()).rev().map(|n| elements.iter().take(n).copied().flatten().collect()).collect()
+}
+
+fn cubed<'e>(elements: &[&'e [ast::Expr]]) -> Bound<Vec<Vec<&'e ast::Expr>>> {
+    if elements.len() > SETS_MAX.ilog2() as usize {
+        return unsupported("a CUBE of so many elements");
+    }
+    let last = elements.len().saturating_sub(1);
+    let chosen = |bits: usize| {
+        let chosen = elements.iter().enumerate().filter(|(place, _)| bits & (1 << (last - place)) != 0);
+        chosen.flat_map(|(_, element)| element.iter()).collect()
+    };
+    Ok((0..1 << elements.len()).rev().map(chosen).collect())
 }

@@ -47,6 +47,9 @@ pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<
         "JSON" if is_next(&["WITH", "WITHOUT"]) && follows_is(cursor, index) => {
             ("IS JSON WITH UNIQUE KEYS", "text IS JSON is all that is checked; of members of one name the last counts")
         }
+        "DISTINCT" if matches!(before(), Some(Token::Word(word)) if word.keyword == Keyword::BY) => {
+            ("GROUP BY DISTINCT", "GROUPING SETS ((a, b), (a), ()) name each set once")
+        }
         "LIMIT" if matches!(token(1), Token::Number(..)) && *token(2) == Token::Mod && ends(token(3)) => {
             ("LIMIT of a share", "a number of rows may be a query: LIMIT (SELECT COUNT(*) / 2 FROM t)")
         }
