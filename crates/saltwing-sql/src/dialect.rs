@@ -212,6 +212,8 @@ impl Dialect for SaltwingDialect {
             Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, self.json_precedence())),
             // Below `+`, above `&` and its kin.
             Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, self.prec_value(Precedence::Xor))),
+            // sqlparser takes SELECT and WITH alone for the beginning of a query in brackets.
+            Token::LParen if word_at(parser, 1) == Some(Keyword::VALUES) => Some(values_query(parser)),
             _ => None,
         }
     }
@@ -500,6 +502,14 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         }
         _ => Some(name_or_call(parser)),
     }
+}
+
+/// `(VALUES (..))` as an operand.
+fn values_query(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let query = parser.parse_query()?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Subquery(query))
 }
 
 /// `LIKE(pattern, text [, escape])` as `text LIKE pattern [ESCAPE escape]`.
