@@ -5,7 +5,7 @@ use saltwing_types::function::ResultType;
 use saltwing_types::function::aggregate::{AggregateEntry, AggregateFunction, AggregateInput};
 use saltwing_types::function::window::WindowFunction;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, Function, SqlType, Value, ValueError, suggest, typing};
+use saltwing_types::{Expr, Function, SqlType, Value, ValueError, eval, suggest, typing};
 use sqlparser::ast::{
     self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, NamedWindowDefinition,
     NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
@@ -40,6 +40,10 @@ impl Lowerer<'_> {
         let mut arguments = inner.all(written.arguments.iter().copied())?;
         let default =
             if arguments.len() == 3 && !matches!(function, WindowFunction::Engine(_)) { arguments.pop() } else { None };
+        let counts = if function == WindowFunction::Ntile { arguments.first_mut() } else { arguments.get_mut(1) };
+        if let Some(count) = counts {
+            *count = folded(std::mem::replace(count, Expr::NULL))?;
+        }
         check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(&call.name)))?;
         if let ([argument], true) = (arguments.as_mut_slice(), function.sums())
             && matches!(argument.sql_type(), None | Some(SqlType::Null))
@@ -150,10 +154,14 @@ impl Lowerer<'_> {
     }
 
     fn frame_bound(&self, bound: &WindowFrameBound, units: FrameUnits) -> Bound<FrameBound> {
-        let offset = |e: &ast::Expr| match (self.lower(e)?, units) {
+        let offset = |e: &ast::Expr| match (folded(self.lower(e)?)?, units) {
             (Expr::Literal(value @ Value::Int(0..), _), _) => Ok(value),
             (Expr::Literal(value @ (Value::Decimal(_) | Value::Interval(_)), _), FrameUnits::Range) => Ok(value),
-            _ => unsupported("an offset of a frame that is no literal"),
+            (Expr::Literal(..), _) => {
+                let text = format!("the offset of a frame is no negative number and no NULL, and {e} is not so");
+                Err(BindError::from(ValueError::BadArgument(text)).at(expr_span(e)).into())
+            }
+            _ => unsupported("an offset of a frame that is not the same for all rows"),
         };
         Ok(match bound {
             WindowFrameBound::CurrentRow => FrameBound::CurrentRow,
@@ -203,6 +211,15 @@ impl<'a> Written<'a> {
             }
         }
         Ok(Self { arguments, is_distinct, ignore_nulls })
+    }
+}
+
+/// The expression, as a literal if it is the same for all rows.
+fn folded(e: Expr) -> Result<Expr> {
+    match e {
+        Expr::Literal(..) => Ok(e),
+        e if e.is_constant() => Ok(Expr::Literal(eval::eval(&e, &[])?, e.sql_type().unwrap_or(SqlType::Null))),
+        e => Ok(e),
     }
 }
 
