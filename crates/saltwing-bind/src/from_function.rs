@@ -5,7 +5,7 @@ use saltwing_types::{ColumnRef, CompareOp, EngineOperation, Expr, Span, SqlType,
 
 use crate::engine::no_such_function;
 use crate::error::BindError;
-use crate::from::{Named, renamed};
+use crate::from::{Named, alias_span, renamed};
 use crate::lower::Queries;
 use crate::query_binder::{Bound, QueryBinder, unsupported};
 use crate::scope::Scope;
@@ -34,9 +34,12 @@ impl QueryBinder<'_> {
         let source = ExternalSource::Function { name: name.clone(), args };
         let alias_name = alias.map(|alias| alias.name.value.clone());
         let columns: Vec<ColumnRef> = self.external_columns(columns);
-        let output = columns.iter().map(Output::of).collect();
+        let mut output: Vec<Output> = columns.iter().map(Output::of).collect();
         let relation = Relation::External { source, alias: alias_name, columns };
         let scope = match alias {
+            Some(alias) if alias.columns.is_empty() && output.len() == 1 => {
+                Scope::of_function(output.remove(0), &alias.name.value, alias_span(alias))
+            }
             Some(_) => renamed(output, *alias)?,
             None => Scope::of_query(output, Some(name.clone()), *span),
         };
@@ -55,7 +58,17 @@ impl QueryBinder<'_> {
         let lowerer = queries.lowerer(None);
         let arrays = call.args.iter().map(|arg| lowerer.lower(arg)).collect::<Bound<Vec<Expr>>>()?;
         let span = call.args.first().and_then(|arg| expr_span(arg));
-        let arrays = named_arrays(call, arrays).map_err(|error| error.at(span))?;
+        let arrays = match call.is_series_of_columns() {
+            true => {
+                let columns = queries.columns();
+                let series = EngineOperation::Function(call.name.clone());
+                let ty =
+                    columns.engine.scalar(&series, &arrays, &columns.opaque).map_err(|error| error.at(call.span))?;
+                let name = call.alias.map_or(&call.name, |alias| &alias.name.value);
+                vec![(ty.call(series, arrays), name.clone(), false)]
+            }
+            false => named_arrays(call, arrays).map_err(|error| error.at(span))?,
+        };
         let mut columns = Vec::with_capacity(arrays.len() + 1);
         let places = match call.has_places {
             true => Some(self.places(&queries, arrays.iter().map(|(array, ..)| array))?),

@@ -62,6 +62,8 @@ struct ScopeRelation {
     is_nullable: bool,
     /// The view through which a statement writes the table: its columns alone have names, in its order.
     shown: Option<Arc<ViewDef>>,
+    /// The own name of the only column of a function, which an alias names, too.
+    own_label: Option<String>,
 }
 
 /// A column that a statement declares for rows of a table.
@@ -153,6 +155,14 @@ impl Scope {
         Self::of_columns(Columns::Query(columns), alias, span)
     }
 
+    /// The only column of a function under an alias, which names the column, too. Its own name is known as well.
+    pub(crate) fn of_function(mut column: Output, alias: &str, span: Option<Span>) -> Self {
+        let own_label = Some(std::mem::replace(&mut column.label, alias.to_owned()));
+        let mut scope = Self::of_query(vec![column], Some(alias.to_owned()), span);
+        scope.relations.iter_mut().for_each(|relation| relation.own_label.clone_from(&own_label));
+        scope
+    }
+
     /// The columns of a view, or of what is no table of a store, by its name and perhaps its schema.
     pub(crate) fn of_named(columns: Vec<Output>, schema: Option<String>, name: String, span: Option<Span>) -> Self {
         let mut scope = Self::of_query(columns, Some(name), span);
@@ -178,6 +188,7 @@ impl Scope {
                 span,
                 is_nullable: false,
                 shown: None,
+                own_label: None,
             }],
             ..Self::empty()
         }
@@ -547,6 +558,8 @@ impl ScopeRelation {
                     let error = BindErrorKind::AmbiguousColumn { column: parts.join("."), candidates };
                     return Err(BindError::from(error).at(span));
                 }
+                let is_own = self.own_label.as_ref().is_some_and(|label| is_same_name(label, name));
+                let first = first.or_else(|| columns.first().filter(|_| is_own));
                 first.map(|output| ColumnRef { span, ..output.column.clone() })
             }
         };

@@ -1,13 +1,18 @@
 //! Functions in FROM, as they are written.
 
+use std::ops::ControlFlow;
+
 use saltwing_sql::name_span;
 use saltwing_types::Span;
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, ObjectName, TableAlias, TableFactor};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, ObjectName, TableAlias, TableFactor, visit_expressions};
 
 use crate::query_binder::{Bound, unsupported};
 
 /// The function that gives the elements of arrays, and the name of its column if the statement gives it none.
 pub(crate) const UNNEST: &str = "unnest";
+
+/// The functions that give numbers or instants in a row.
+const SERIES: [&str; 2] = ["generate_series", "range"];
 
 /// A function in FROM.
 pub(crate) struct TableCall<'a> {
@@ -50,7 +55,19 @@ impl<'a> TableCall<'a> {
     }
 
     pub(crate) fn is_unnest(&self) -> bool {
-        self.name == UNNEST || json_columns(&self.name).is_some()
+        self.name == UNNEST || json_columns(&self.name).is_some() || self.is_series_of_columns()
+    }
+
+    /// Whether the numbers that it gives depend on columns or queries: they are the elements of an array that the function makes for each row.
+    pub(crate) fn is_series_of_columns(&self) -> bool {
+        let names_column = |e: &ast::Expr| match e {
+            ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Subquery(_) => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        SERIES.contains(&self.name.as_str())
+            && self.args.iter().any(|arg| visit_expressions(*arg, names_column).is_break())
     }
 }
 
