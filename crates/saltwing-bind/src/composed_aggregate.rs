@@ -2,9 +2,9 @@
 
 use saltwing_sql::{expr_span, name_span};
 use saltwing_types::function::aggregate::{
-    ARRAY_AGG, AggregateEntry, AggregateFunction, Composition, FIRST_VALUE, STRING_AGG,
+    ARRAY_AGG, AggregateEntry, AggregateFunction, BIT_XOR, Composition, FIRST_VALUE, STRING_AGG,
 };
-use saltwing_types::{Expr, Function, SortOrder, SqlType, Value, ValueError, typing};
+use saltwing_types::{CompareOp, Expr, Function, SortOrder, SqlType, Value, ValueError, typing};
 
 use crate::aggregate::AggregateCall;
 use crate::aggregate_call::{Written, unsupported_form};
@@ -39,6 +39,15 @@ impl Lowerer<'_> {
                 let value = typing::case(None, vec![(is_null.clone(), Expr::NULL)], Some(value.clone()))?;
                 let by = SortKey { expr: by.clone(), order, nulls_first: false };
                 engine(&FIRST_VALUE, vec![value], vec![ascending(is_null), by])?
+            }
+            (Composition::BoolXor, [value]) => {
+                let value = typing::cast(typing::condition(value.clone())?, SqlType::BigInt)?;
+                typing::compare(CompareOp::Eq, engine(&BIT_XOR, vec![value], Vec::new())?, integer(1))?
+            }
+            (Composition::CountIf, [value]) => {
+                let condition = typing::condition(value.clone())?;
+                let value = typing::case(None, vec![(condition, integer(1))], None)?;
+                self.own_call(collector, written, AggregateFunction::Count, (value, SqlType::BigInt))?
             }
             (Composition::GroupConcat, [value, separator @ ..]) => {
                 let separator = separator.first().cloned().unwrap_or_else(|| typing::string(","));
@@ -96,14 +105,26 @@ impl Lowerer<'_> {
 
     /// `COALESCE(SUM(CAST(value AS DOUBLE)), 0)`.
     fn total(&self, collector: &Collector<'_>, written: &Written<'_>, value: Expr) -> Lower {
+        let value = typing::cast(value, SqlType::Double)?;
+        let sum = self.own_call(collector, written, AggregateFunction::Sum, (value, SqlType::Double))?;
+        Ok(typing::call(Function::COALESCE, vec![sum, Expr::Literal(Value::Double(0.0), SqlType::Double)])?)
+    }
+
+    /// The column of a function of our own, of this value and with this type.
+    fn own_call(
+        &self,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        function: AggregateFunction,
+        (value, ty): (Expr, SqlType),
+    ) -> Lower {
         if written.is_distinct() || !written.list.clauses.is_empty() || collector.is_of_outer_rows(&value) {
             return Err(unsupported_form(written));
         }
-        let argument = Some(typing::cast(value, SqlType::Double)?);
-        let (function, ty, filter) = (AggregateFunction::Sum, SqlType::Double, self.filter(written)?);
-        let call = AggregateCall { function, argument, distinct: false, filter, ty };
-        let sum = collector.column(GroupCall::Own(call), ty, true, written.e.to_string());
-        Ok(typing::call(Function::COALESCE, vec![sum, Expr::Literal(Value::Double(0.0), SqlType::Double)])?)
+        let call =
+            AggregateCall { function, argument: Some(value), distinct: false, filter: self.filter(written)?, ty };
+        let is_nullable = function != AggregateFunction::Count;
+        Ok(collector.column(GroupCall::Own(call), ty, is_nullable, written.e.to_string()))
     }
 }
 

@@ -13,7 +13,7 @@ mod function;
 mod own;
 mod registry;
 
-pub use engine::{ARRAY_AGG, FIRST_VALUE, STRING_AGG};
+pub use engine::{ARRAY_AGG, BIT_XOR, FIRST_VALUE, STRING_AGG};
 pub use entry::{
     AggregateEntry, AggregateForm, AggregateInput, AggregateMeaning, Composition, ConstantArgument, EXAMPLE_ROWS,
     Executors,

@@ -8,6 +8,8 @@ use crate::SqlType;
 pub(super) static ALL: &[&AggregateEntry] = &[
     &ARG_MAX,
     &ARG_MIN,
+    &BOOL_XOR,
+    &COUNT_IF,
     &ENTROPY,
     &GROUP_CONCAT,
     &JSON_AGG,
@@ -49,6 +51,22 @@ static ARG_MIN: AggregateEntry = composed("ARG_MIN", Composition::ArgMin, OF_PAI
     .aliases(&["MIN_BY"])
     .gives("The value of the row in which the second argument is least; rows with a NULL in either do not count.")
     .example("ARG_MIN(k, n)", "1");
+
+const CONDITION: &[Parameter] = &[of_kind("condition", ParameterKind::Boolean)];
+
+static BOOL_XOR: AggregateEntry = composed(
+    "BOOL_XOR",
+    Composition::BoolXor,
+    &[AggregateForm::of_values(CONDITION, ResultType::Is(SqlType::Boolean))],
+)
+.gives("Whether the condition holds for an odd number of rows; NULL if it is NULL in all of them.")
+.example("BOOL_XOR(n > 1)", "false");
+
+static COUNT_IF: AggregateEntry =
+    composed("COUNT_IF", Composition::CountIf, &[AggregateForm::of_values(CONDITION, ResultType::Is(SqlType::BigInt))])
+        .aliases(&["COUNTIF"])
+        .gives("The number of rows for which the condition holds.")
+        .example("COUNT_IF(n > 1)", "2");
 
 static ENTROPY: AggregateEntry =
     of_array("ENTROPY", "ARRAY_ENTROPY", &[AggregateForm::of_values(&[VALUE], ResultType::Is(SqlType::Double))])

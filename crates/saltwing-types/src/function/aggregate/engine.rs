@@ -112,7 +112,8 @@ static BIT_AND: AggregateEntry = of_engine("BIT_AND", OF_BITS)
 static BIT_OR: AggregateEntry =
     of_engine("BIT_OR", OF_BITS).gives("The bits that some value has.").example("BIT_OR(k)", "7");
 
-static BIT_XOR: AggregateEntry =
+/// `BIT_XOR(value)`.
+pub static BIT_XOR: AggregateEntry =
     of_engine("BIT_XOR", OF_BITS).gives("The bits that an odd number of the values has.").example("BIT_XOR(k)", "1");
 
 static BOOL_AND: AggregateEntry = of_engine("BOOL_AND", OF_CONDITIONS)

@@ -54,6 +54,10 @@ pub enum Composition {
     ArgMax,
     /// `FIRST_VALUE(value ORDER BY by)`.
     ArgMin,
+    /// `BIT_XOR(CAST(value AS BIGINT)) = 1`.
+    BoolXor,
+    /// `COUNT(CASE WHEN value THEN 1 END)`.
+    CountIf,
     /// `STRING_AGG(CAST(value AS VARCHAR), separator)`.
     GroupConcat,
     /// A JSON array; NULL or an empty one if there is no row.
