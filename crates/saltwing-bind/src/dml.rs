@@ -286,7 +286,11 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    let bind_conflict = |clause| conflict(clause, &target, target.known_columns(&declared_by(statement))?, params);
+    let alias = statement.alias.as_ref().map(|alias| alias.text.clone());
+    let bind_conflict = |clause| {
+        let known = target.known_columns(&declared_by(statement))?;
+        conflict(clause, &target, (alias.clone(), known), params)
+    };
     let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
         Some((BoundConflict::Plain(on_conflict), arbiters)) => {
@@ -468,17 +472,17 @@ fn bind_value(
         place(BindErrorKind::Value { column, source }.into())
     };
     let value = match given {
-        Some(given) => Ok(given.clone()),
+        Some(given) => Ok((given.clone(), typing::natural_type(given))),
         None => match lowerer.lower(value) {
-            Ok(Expr::Literal(value, _)) => Ok(value),
+            Ok(Expr::Literal(value, ty)) => Ok((value, ty)),
             Ok(Expr::Param(index, None)) => return Ok(BoundValue::Open(Box::new(Expr::Param(index, Some(target.ty))))),
             Ok(e) if !e.is_constant() => return Ok(BoundValue::Open(Box::new(e))),
-            Ok(e) => eval::eval(&e, &[]),
+            Ok(e) => eval::eval(&e, &[]).map(|value| (value, e.sql_type().unwrap_or(SqlType::Null))),
             Err(LowerError::Unsupported(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
             Err(wrong) => return Err(place(wrong.into_error())),
         },
     };
-    match value.and_then(|v| number::assign(v, target.ty)).map_err(wrong)? {
+    match value.and_then(|(value, from)| number::assign_from(value, from, target.ty)).map_err(wrong)? {
         Value::Null if !target.nullable => {
             Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
         }

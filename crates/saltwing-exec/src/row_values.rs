@@ -30,7 +30,7 @@ pub(crate) fn row_of_batch(
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
         let value = value_at(batch.column(place), row, *ty).map_err(named)?;
-        values.push(number::assign(value, target.ty).map_err(named)?);
+        values.push(number::assign_from(value, *ty, target.ty).map_err(named)?);
     }
     Ok(values)
 }

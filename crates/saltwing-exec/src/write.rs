@@ -378,7 +378,9 @@ fn updated(
             return Err(ExecError::Bug("a column is assigned that the table does not have"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
-        let value = eval::eval(value, &both).and_then(|value| number::assign(value, target.ty)).map_err(named)?;
+        let from = value.sql_type().unwrap_or(SqlType::Null);
+        let value = eval::eval(value, &both).and_then(|value| number::assign_from(value, from, target.ty));
+        let value = value.map_err(named)?;
         match new.get_mut(*column) {
             Some(place) => *place = value,
             None => dynamic.push((target, value)),

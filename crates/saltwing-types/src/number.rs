@@ -62,6 +62,18 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
     }
 }
 
+/// As [`assign`], of a value of type `from`: a number, a boolean, an instant or an interval goes into a column of text as CAST writes it.
+///
+/// # Errors
+/// As [`assign`].
+pub fn assign_from(value: Value, from: SqlType, ty: SqlType) -> Result<Value, ValueError> {
+    let has_text = !matches!(value, Value::Null | Value::Text(_) | Value::Bytes(_) | Value::Array(_));
+    match ty {
+        SqlType::Char(_) | SqlType::Varchar(_) if has_text => cast(value, from, ty),
+        _ => assign(value, ty),
+    }
+}
+
 /// `CAST(value AS ty)`, where `from` is the value's type.
 ///
 /// A decimal or float becomes an integer rounded half away from zero;
