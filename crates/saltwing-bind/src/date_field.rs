@@ -14,8 +14,8 @@ pub(crate) fn check_date_field(function: &str, field: &str, span: Option<Span>) 
         return Ok(());
     }
     let error = ValueError::BadArgument(format!("{function} has no field {}", field.to_uppercase()));
-    let help = "there are YEAR, QUARTER, MONTH, WEEK, DAY, DOY, DOW, ISODOW, ISOYEAR, HOUR, MINUTE, SECOND, \
-                MILLISECOND, MICROSECOND and EPOCH";
+    let help = "there are MILLENNIUM, CENTURY, DECADE, YEAR, QUARTER, MONTH, WEEK, DAY, DOY, DOW, ISODOW, ISOYEAR, \
+                JULIAN, HOUR, MINUTE, SECOND, MILLISECOND, MICROSECOND and EPOCH";
     Err(BindError::from(error).at(span).help(help))
 }
 

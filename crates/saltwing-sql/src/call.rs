@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use saltwing_types::function::ParameterKind;
-use saltwing_types::{DateField, Function, Interval, ValueError};
+use saltwing_types::{Function, Interval, ValueError};
 use sqlparser::ast::{
     self, AccessExpr, BinaryOperator, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     ObjectName, Subscript, TrimWhereField, Value,
@@ -36,7 +36,7 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     let args: Vec<&Expr> = args.collect::<Option<_>>()?;
     if matches!(name.to_ascii_uppercase().as_str(), "DATE_PART" | "DATEPART") {
         let [field, instant] = args.as_slice() else { return None };
-        return Some((Function::extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
+        return Some((Function::extract(string(field)?)?, vec![Cow::Borrowed(instant)]));
     }
     let function = Function::by_name(name)?;
     if function == Function::RAND && args.is_empty() {
@@ -241,9 +241,7 @@ pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
             };
             (function, vec![Cow::Borrowed(left), Cow::Borrowed(right)])
         }
-        Expr::Extract { field, expr, .. } => {
-            (Function::extract(DateField::by_name(&field.to_string())?), vec![Cow::Borrowed(expr)])
-        }
+        Expr::Extract { field, expr, .. } => (Function::extract(&field.to_string())?, vec![Cow::Borrowed(expr)]),
         _ => return None,
     })
 }

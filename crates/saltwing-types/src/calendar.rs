@@ -7,7 +7,7 @@
 //! For instants `t` and `u`, in nanoseconds since 1970, and any [`Bins`]:
 //! 1. `floor(t) <= t <= ceil(t)`, both are starts of bins, and no start lies between them;
 //! 2. `t <= u` implies `floor(t) <= floor(u)`, and the same of `ceil` and `round`;
-//! 3. [`DateField::Year`] never falls as time goes on.
+//! 3. The fields that [`DateField::grows`] names never fall as time goes on.
 
 use crate::rounding::Rounding;
 use crate::value::Timestamp;
@@ -19,6 +19,9 @@ const MS_PER_DAY: i64 = 86_400_000;
 pub(crate) const NANOS_PER_DAY: i128 = MS_PER_DAY as i128 * NANOS_PER_MS;
 /// 1970-01-05, the first Monday, in days since 1970.
 const FIRST_MONDAY: i128 = 4;
+
+/// The Julian day of 1970-01-01, from midnight to midnight.
+pub(crate) const JULIAN_DAY_OF_1970: i64 = 2_440_588;
 
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +38,12 @@ pub enum DateUnit {
     Month,
     Quarter,
     Year,
+    /// Ten years from one that ends with 0 on.
+    Decade,
+    /// From January of 1, 101, .. 2001 on.
+    Century,
+    /// From January of 1, 1001, 2001 on.
+    Millennium,
 }
 
 impl DateUnit {
@@ -43,7 +52,7 @@ impl DateUnit {
     /// # Errors
     /// [`ValueError::BadArgument`].
     pub fn by_name(name: &str) -> Result<Self, ValueError> {
-        const NAMES: [(&str, DateUnit); 10] = [
+        const NAMES: [(&str, DateUnit); 15] = [
             ("day", DateUnit::Day),
             ("hour", DateUnit::Hour),
             ("minute", DateUnit::Minute),
@@ -54,6 +63,11 @@ impl DateUnit {
             ("quarter", DateUnit::Quarter),
             ("millisecond", DateUnit::Millisecond),
             ("microsecond", DateUnit::Microsecond),
+            ("decade", DateUnit::Decade),
+            ("century", DateUnit::Century),
+            ("centurie", DateUnit::Century),
+            ("millennium", DateUnit::Millennium),
+            ("millennia", DateUnit::Millennium),
         ];
         let name = name.trim();
         let singular = name.strip_suffix(['s', 'S']).unwrap_or(name);
@@ -73,17 +87,19 @@ impl DateUnit {
             Self::Hour => 3_600_000 * NANOS_PER_MS,
             Self::Day => NANOS_PER_DAY,
             Self::Week => 7 * NANOS_PER_DAY,
-            Self::Month | Self::Quarter | Self::Year => return None,
+            Self::Month | Self::Quarter | Self::Year | Self::Decade | Self::Century | Self::Millennium => return None,
         })
     }
 
     /// Its months, days and nanoseconds.
     pub(crate) fn parts(self) -> (i128, i128, i128) {
         match self {
-            Self::Month | Self::Quarter | Self::Year => (self.months().into(), 0, 0),
             Self::Day => (0, 1, 0),
             Self::Week => (0, 7, 0),
-            unit => (0, 0, unit.nanos().unwrap_or_default()),
+            unit => match unit.nanos() {
+                Some(nanos) => (0, 0, nanos),
+                None => (unit.months().into(), 0, 0),
+            },
         }
     }
 
@@ -91,8 +107,16 @@ impl DateUnit {
         match self {
             Self::Quarter => 3,
             Self::Year => 12,
+            Self::Decade => 120,
+            Self::Century => 1_200,
+            Self::Millennium => 12_000,
             _ => 1,
         }
+    }
+
+    /// The first month of a bin, counted from January of the year 0: there is no century of the year 0.
+    fn first_month(self) -> i64 {
+        if matches!(self, Self::Century | Self::Millennium) { 12 } else { 0 }
     }
 }
 
@@ -106,14 +130,20 @@ pub struct Bins {
 enum Width {
     /// So many nanoseconds, counted from an instant.
     Nanos { count: i128, origin: i128 },
-    /// Calendar months, counted from January of the year 0.
-    Months(i64),
+    /// So many calendar months from a month on, which is counted from January of the year 0.
+    Months { count: i64, origin: i64 },
+}
+
+impl Width {
+    fn of_months(unit: DateUnit) -> Self {
+        Self::Months { count: unit.months(), origin: unit.first_month() }
+    }
 }
 
 impl Bins {
     /// The bins of one unit: `date_trunc('week', ..)`.
     pub fn of_unit(unit: DateUnit) -> Self {
-        Self::of_units(unit, 1).unwrap_or(Self { width: Width::Months(unit.months()) })
+        Self::of_units(unit, 1).unwrap_or(Self { width: Width::of_months(unit) })
     }
 
     /// Bins of `count` units from 1970 on (weeks from its first Monday): `FLOOR(.., 'MINUTE', 15)`.
@@ -125,9 +155,9 @@ impl Bins {
         let width = match unit.nanos() {
             _ if count < 1 => Err(ValueError::BadArgument(format!("{count} units of time: at least 1 is needed")))?,
             Some(nanos) => Width::Nanos { count: nanos * i128::from(count), origin },
-            None if count == 1 => Width::Months(unit.months()),
+            None if count == 1 => Width::of_months(unit),
             None => {
-                let text = "months, quarters and years are of no fixed length: one at a time is taken";
+                let text = "months, years and longer units are of no fixed length: one at a time is taken";
                 Err(ValueError::BadArgument(text.into()))?
             }
         };
@@ -157,7 +187,9 @@ impl Bins {
     pub fn index(self, at: i128) -> i128 {
         match self.width {
             Width::Nanos { count, origin } => (at - origin).div_euclid(count),
-            Width::Months(count) => month_of(at.div_euclid(NANOS_PER_DAY)).div_euclid(count).into(),
+            Width::Months { count, origin } => {
+                (month_of(at.div_euclid(NANOS_PER_DAY)) - origin).div_euclid(count).into()
+            }
         }
     }
 
@@ -165,9 +197,9 @@ impl Bins {
     pub fn floor(self, at: i128) -> i128 {
         match self.width {
             Width::Nanos { count, origin } => at - (at - origin).rem_euclid(count),
-            Width::Months(count) => {
+            Width::Months { count, origin } => {
                 let month = month_of(at.div_euclid(NANOS_PER_DAY));
-                start_of_month(month - month.rem_euclid(count))
+                start_of_month(month - (month - origin).rem_euclid(count))
             }
         }
     }
@@ -176,9 +208,9 @@ impl Bins {
     fn next(self, at: i128) -> i128 {
         match self.width {
             Width::Nanos { count, .. } => self.floor(at) + count,
-            Width::Months(count) => {
+            Width::Months { count, origin } => {
                 let month = month_of(at.div_euclid(NANOS_PER_DAY));
-                start_of_month(month - month.rem_euclid(count) + count)
+                start_of_month(month - (month - origin).rem_euclid(count) + count)
             }
         }
     }
@@ -209,7 +241,15 @@ impl Bins {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is its own word
 pub enum DateField {
+    /// 1 is the years 1 to 1000; -1 comes before it, as there is no millennium 0.
+    Millennium,
+    /// 1 is the years 1 to 100; -1 comes before it.
+    Century,
+    /// The year divided by ten, and rounded down.
+    Decade,
     Year,
+    /// The year of the ISO week, which [`DateField::Week`] counts.
+    IsoYear,
     Quarter,
     Month,
     /// ISO 8601.
@@ -228,8 +268,12 @@ pub enum DateField {
 }
 
 impl DateField {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 15] = [
+        Self::Millennium,
+        Self::Century,
+        Self::Decade,
         Self::Year,
+        Self::IsoYear,
         Self::Quarter,
         Self::Month,
         Self::Week,
@@ -245,7 +289,11 @@ impl DateField {
     /// The name of the function that takes this field.
     pub const fn function_name(self) -> &'static str {
         match self {
+            Self::Millennium => "MILLENNIUM",
+            Self::Century => "CENTURY",
+            Self::Decade => "DECADE",
             Self::Year => "YEAR",
+            Self::IsoYear => "ISOYEAR",
             Self::Quarter => "QUARTER",
             Self::Month => "MONTH",
             Self::Week => "WEEK",
@@ -274,12 +322,21 @@ impl DateField {
         Self::ALL.into_iter().find(|field| field.name().eq_ignore_ascii_case(name))
     }
 
+    /// Whether the field never falls as time goes on. Months, days and hours start again from their first value.
+    pub const fn grows(self) -> bool {
+        matches!(self, Self::Millennium | Self::Century | Self::Decade | Self::Year | Self::IsoYear)
+    }
+
     /// The field of an instant.
     pub fn of(self, at: Timestamp) -> i64 {
         let days = at.ms.div_euclid(MS_PER_DAY);
         let second = at.ms.rem_euclid(MS_PER_DAY) / 1000;
         match self {
+            Self::Millennium => counted_from_1(civil(days).year, 1_000),
+            Self::Century => counted_from_1(civil(days).year, 100),
+            Self::Decade => civil(days).year.div_euclid(10),
             Self::Year => civil(days).year,
+            Self::IsoYear => civil(iso_thursday(days)).year,
             Self::Quarter => (civil(days).month - 1) / 3 + 1,
             Self::Month => civil(days).month,
             Self::Week => iso_week(days),
@@ -392,9 +449,20 @@ fn iso_weekday(days: i64) -> i64 {
     (days + 3).rem_euclid(7) + 1
 }
 
-/// The week that holds the day's Thursday, counted in that Thursday's year.
+/// The Thursday of the day's week, whose year is that of the week.
+fn iso_thursday(days: i64) -> i64 {
+    days + 4 - iso_weekday(days)
+}
+
+/// The number of the span of `length` years that holds a year: 1 begins with the year 1, and -1 comes before it.
+fn counted_from_1(year: i64, length: i64) -> i64 {
+    let index = (year - 1).div_euclid(length);
+    if index < 0 { index } else { index + 1 }
+}
+
+/// The week of a day, counted in the year of its Thursday.
 fn iso_week(days: i64) -> i64 {
-    let thursday = days + 4 - iso_weekday(days);
+    let thursday = iso_thursday(days);
     (thursday - days_of(civil(thursday).year, 1)) / 7 + 1
 }
 

@@ -155,6 +155,9 @@ impl Interval {
     pub fn field(self, field: DateField) -> Result<i64, ValueError> {
         let months = i64::from(self.months);
         Ok(match field {
+            DateField::Millennium => months / 12_000,
+            DateField::Century => months / 1_200,
+            DateField::Decade => months / 120,
             DateField::Year => months / 12,
             DateField::Quarter => months % 12 / 3 + 1,
             DateField::Month => months % 12,
@@ -162,7 +165,7 @@ impl Interval {
             DateField::Hour => self.nanos / NANOS_PER_HOUR,
             DateField::Minute => self.nanos / NANOS_PER_MINUTE % 60,
             DateField::Second => self.nanos / NANOS_PER_SECOND % 60,
-            DateField::Week | DateField::DayOfYear | DateField::DayOfWeek | DateField::Dow => {
+            DateField::IsoYear | DateField::Week | DateField::DayOfYear | DateField::DayOfWeek | DateField::Dow => {
                 let text =
                     format!("an INTERVAL has no {}: it has years, quarters, months, days and time", field.name());
                 return Err(ValueError::BadArgument(text));

@@ -4,7 +4,7 @@
 //! 1. No pattern and no instant makes anything here panic.
 //! 2. A pattern is one if it has a field, and no letters outside of fields and double quotes.
 
-use crate::calendar::{DateField, civil_of};
+use crate::calendar::{DateField, JULIAN_DAY_OF_1970, civil_of};
 use crate::strftime::{DAYS, MONTHS};
 use crate::value::Timestamp;
 
@@ -51,8 +51,6 @@ const YEARS: [&str; 3] = ["YYY", "YY", "Y"];
 /// Fields that are words, whose letters the pattern decides.
 const WORDS: [&str; 5] = ["DAY", "DY", "MONTH", "MON", "RM"];
 const ROMAN: [&str; 12] = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
-/// The Julian day of 1970-01-01.
-const JULIAN_DAY_OF_1970: i64 = 2_440_588;
 const MS_PER_DAY: i64 = 86_400_000;
 const NAME_CHARS: usize = 9;
 
@@ -154,11 +152,11 @@ impl Field {
             "YYY" => self.number(year % 1000, 3),
             "YY" => self.number(year % 100, 2),
             "Y" => self.number(year % 10, 1),
-            "IYYY" => self.number(year_of_era(iso_year(at)), 4),
-            "IYY" => self.number(year_of_era(iso_year(at)) % 1000, 3),
-            "IY" => self.number(year_of_era(iso_year(at)) % 100, 2),
-            "I" => self.number(year_of_era(iso_year(at)) % 10, 1),
-            "CC" => self.number(if date.year > 0 { (year + 99) / 100 } else { -((year + 99) / 100) }, 2),
+            "IYYY" => self.number(year_of_era(of(DateField::IsoYear)), 4),
+            "IYY" => self.number(year_of_era(of(DateField::IsoYear)) % 1000, 3),
+            "IY" => self.number(year_of_era(of(DateField::IsoYear)) % 100, 2),
+            "I" => self.number(year_of_era(of(DateField::IsoYear)) % 10, 1),
+            "CC" => self.number(of(DateField::Century), 2),
             "MM" => self.number(date.month, 2),
             "DDD" => self.number(of(DateField::DayOfYear), 3),
             "IDDD" => self.number((of(DateField::Week) - 1) * 7 + of(DateField::DayOfWeek), 3),
@@ -218,12 +216,6 @@ impl Field {
             Some(_) => text + ending,
         }
     }
-}
-
-/// The year of the ISO week that holds the instant.
-fn iso_year(at: Timestamp) -> i64 {
-    let weekday = DateField::DayOfWeek.of(at);
-    civil_of(at.ms.saturating_add((4 - weekday) * MS_PER_DAY)).year
 }
 
 #[cfg(test)]

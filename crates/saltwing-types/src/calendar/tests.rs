@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const UNITS: [DateUnit; 10] = [
+const UNITS: [DateUnit; 13] = [
     DateUnit::Microsecond,
     DateUnit::Millisecond,
     DateUnit::Second,
@@ -14,6 +14,9 @@ const UNITS: [DateUnit; 10] = [
     DateUnit::Month,
     DateUnit::Quarter,
     DateUnit::Year,
+    DateUnit::Decade,
+    DateUnit::Century,
+    DateUnit::Millennium,
 ];
 
 fn any_bins() -> impl Strategy<Value = Bins> {
@@ -57,7 +60,9 @@ proptest! {
         prop_assert!(bins.ceil(a) <= bins.ceil(b));
         prop_assert!(bins.round(a) <= bins.round(b));
         if let (Ok(a), Ok(b)) = (instant_of(a), instant_of(b)) {
-            prop_assert!(DateField::Year.of(a) <= DateField::Year.of(b));
+            for field in DateField::ALL.into_iter().filter(|field| field.grows()) {
+                prop_assert!(field.of(a) <= field.of(b));
+            }
         }
     }
 
@@ -67,6 +72,7 @@ proptest! {
         let theirs = DateTime::from_timestamp_millis(ms).unwrap().naive_utc();
         let field = |field: DateField| field.of(Timestamp { ms, nanos: 3 });
         prop_assert_eq!(field(DateField::Year), i64::from(theirs.year()));
+        prop_assert_eq!(field(DateField::IsoYear), i64::from(theirs.iso_week().year()));
         prop_assert_eq!(field(DateField::Month), i64::from(theirs.month()));
         prop_assert_eq!(field(DateField::Day), i64::from(theirs.day()));
         prop_assert_eq!(field(DateField::Week), i64::from(theirs.iso_week().week()));
@@ -115,6 +121,29 @@ fn refuses_what_is_no_length() {
     }
     assert!(Bins::of_units(DateUnit::Year, 2).is_err());
     assert!(Bins::of_units(DateUnit::Day, 0).is_err());
-    assert!(DateUnit::by_name("decade").is_err());
+    assert!(DateUnit::by_name("fortnight").is_err());
     assert!(instant_of(i128::from(i64::MAX) * 2_000_000).is_err());
+}
+
+/// PostgreSQL's values: the year 0 here is its year 1 before Christ.
+#[test]
+fn centuries_and_their_kin() {
+    for (text, century, decade, millennium, start_of_century, start_of_decade, start_of_millennium) in [
+        ("2024-05-15", 21, 202, 3, "2001-01-01", "2020-01-01", "2001-01-01"),
+        ("2000-12-31", 20, 200, 2, "1901-01-01", "2000-01-01", "1001-01-01"),
+        ("2001-01-01", 21, 200, 3, "2001-01-01", "2000-01-01", "2001-01-01"),
+        ("1900-01-01", 19, 190, 2, "1801-01-01", "1900-01-01", "1001-01-01"),
+        ("0001-01-01", 1, 0, 1, "0001-01-01", "0000-01-01", "0001-01-01"),
+        ("0000-12-31", -1, 0, -1, "-0099-01-01", "0000-01-01", "-0999-01-01"),
+        ("-0010-05-05", -1, -1, -1, "-0099-01-01", "-0010-01-01", "-0999-01-01"),
+        ("-0100-06-01", -2, -10, -1, "-0199-01-01", "-0100-01-01", "-0999-01-01"),
+        ("-1000-06-01", -11, -100, -2, "-1099-01-01", "-1000-01-01", "-1999-01-01"),
+    ] {
+        let at = crate::datetime::parse(text).unwrap();
+        let fields = [DateField::Century, DateField::Decade, DateField::Millennium].map(|field| field.of(at));
+        assert_eq!(fields, [century, decade, millennium], "{text}");
+        let starts = [DateUnit::Century, DateUnit::Decade, DateUnit::Millennium]
+            .map(|unit| crate::datetime::format_date(instant_of(Bins::of_unit(unit).floor(nanos_of(at))).unwrap().ms));
+        assert_eq!(starts, [start_of_century, start_of_decade, start_of_millennium], "{text}");
+    }
 }

@@ -2,13 +2,14 @@
 
 use super::signature::of_kind;
 use super::{Args, Evaluation, KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
-use crate::calendar::{Bins, DateField, DateUnit, instant_of, nanos_of};
+use crate::calendar::{Bins, DateField, DateUnit, JULIAN_DAY_OF_1970, NANOS_PER_DAY, instant_of, nanos_of};
 use crate::rounding::Rounding;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
-use crate::{SqlType, Value, ValueError, datetime};
+use crate::{Decimal, SqlType, Value, ValueError, datetime};
 
 pub(super) static ALL: &[&ScalarFunction] = &[
+    &CENTURY,
     &CONVERT_TZ,
     &DATE_BIN,
     &DATE_DIFF,
@@ -16,8 +17,12 @@ pub(super) static ALL: &[&ScalarFunction] = &[
     &DAY_OF_MONTH,
     &DAY_OF_WEEK,
     &DAY_OF_YEAR,
+    &DECADE,
     &DOW,
     &HOUR,
+    &ISOYEAR,
+    &JULIAN,
+    &MILLENNIUM,
     &MINUTE,
     &MONTH,
     &QUARTER,
@@ -99,7 +104,7 @@ static DATE_TRUNC: ScalarFunction = ScalarFunction::new(
 )
 .key_property(KeyProperty::Increasing(1))
 .key_part(KeyPart::Allowed)
-.gives("The start of the unit of time, microsecond to year, that holds the instant.")
+.gives("The start of the unit of time, microsecond to millennium, that holds the instant.")
 .example("DATE_TRUNC('month', DATE '2024-05-15')", "2024-05-01");
 
 const OF_INSTANT: &[Signature] = &[
@@ -109,11 +114,39 @@ const OF_INSTANT: &[Signature] = &[
 
 /// The entry of a date field: an integer of an instant.
 const fn field(field: DateField) -> ScalarFunction {
-    // Of these fields only the year grows with time: months, days and hours start again from their first value.
-    let key_property = if matches!(field, DateField::Year) { KeyProperty::Increasing(0) } else { KeyProperty::Unknown };
+    let key_property = if field.grows() { KeyProperty::Increasing(0) } else { KeyProperty::Unknown };
     let entry = ScalarFunction::evaluated_by(field.function_name(), OF_INSTANT, Evaluation::Field(field));
     entry.key_property(key_property)
 }
+
+static MILLENNIUM: ScalarFunction = field(DateField::Millennium)
+    .gives("The millennium: 3 from 2001 on; -1 comes before 1.")
+    .example("MILLENNIUM(DATE '2000-12-31')", "2");
+
+static CENTURY: ScalarFunction = field(DateField::Century)
+    .gives("The century: 21 from 2001 on; -1 comes before 1.")
+    .example("CENTURY(DATE '2000-12-31')", "20");
+
+static DECADE: ScalarFunction = field(DateField::Decade)
+    .gives("The year divided by ten, and rounded down.")
+    .example("DECADE(DATE '2024-05-15')", "202");
+
+static ISOYEAR: ScalarFunction = field(DateField::IsoYear)
+    .gives("The year of the instant's week by ISO 8601, which WEEK counts.")
+    .example("ISOYEAR(DATE '2021-01-03')", "2020");
+
+pub(super) static JULIAN: ScalarFunction = ScalarFunction::new(
+    "JULIAN",
+    &[Signature::new(&[of_kind("at", ParameterKind::InstantOrString)], ResultType::Is(SqlType::Decimal(None)))],
+    |args| {
+        let nanos = Decimal::new(nanos_of(args.instant(0)?), 0)?;
+        let days = nanos.checked_div(Decimal::new(NANOS_PER_DAY, 0)?)?;
+        days.checked_add(Decimal::from(JULIAN_DAY_OF_1970)).map(Value::Decimal)
+    },
+)
+.key_property(KeyProperty::Increasing(0))
+.gives("The Julian day of the instant, from midnight to midnight, with the part of the day that is over.")
+.example("JULIAN(TIMESTAMP '2024-05-15 12:00:00')", "2460446.5");
 
 static YEAR: ScalarFunction = field(DateField::Year)
     .gives("The year of the instant, as EXTRACT(YEAR FROM ..).")
@@ -159,7 +192,11 @@ static SECOND: ScalarFunction = field(DateField::Second)
 /// The function of a date field.
 pub(super) fn of_field(field: DateField) -> &'static ScalarFunction {
     match field {
+        DateField::Millennium => &MILLENNIUM,
+        DateField::Century => &CENTURY,
+        DateField::Decade => &DECADE,
         DateField::Year => &YEAR,
+        DateField::IsoYear => &ISOYEAR,
         DateField::Quarter => &QUARTER,
         DateField::Month => &MONTH,
         DateField::Week => &WEEK,

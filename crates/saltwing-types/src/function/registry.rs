@@ -149,8 +149,11 @@ impl Function {
         BY_NAME.get(place).map(|(_, function)| *function)
     }
 
-    /// `EXTRACT(field FROM instant)`.
-    pub fn extract(field: DateField) -> Self {
-        Self(datetime::of_field(field))
+    /// The function of `EXTRACT(field FROM instant)` and `DATE_PART('field', instant)`, by the field's name in any case.
+    pub fn extract(field: &str) -> Option<Self> {
+        if field.eq_ignore_ascii_case(datetime::JULIAN.name) {
+            return Some(Self(&datetime::JULIAN));
+        }
+        DateField::by_name(field).map(|field| Self(datetime::of_field(field)))
     }
 }
