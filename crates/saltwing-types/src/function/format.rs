@@ -6,6 +6,7 @@ use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::date_format::DateFormat;
 use crate::date_pattern::DatePattern;
+use crate::number_format::NumberFormat;
 use crate::number_pattern::NumberPattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
@@ -24,22 +25,27 @@ static TO_CHAR: ScalarFunction = ScalarFunction::new(
             VARCHAR,
         )
         .optional(1),
-        Signature::new(&[of_kind("value", ParameterKind::Number), NUMBER_PATTERN], VARCHAR).optional(1),
+        Signature::new(
+            &[of_kind("value", ParameterKind::Number), of_kind("pattern", ParameterKind::NumberFormat)],
+            VARCHAR,
+        )
+        .optional(1),
     ],
     |args| {
         let (value, pattern) = (args.value(0)?, args.optional_text(1)?);
         Ok(Value::Text(match crate::text::instant(value) {
             Some(at) => DateFormat::parse(pattern.unwrap_or(DatePattern::DEFAULT))?.format(at),
             None => {
-                let pattern = NumberPattern::parse(pattern.unwrap_or(NumberPattern::DEFAULT))?;
+                let pattern = NumberFormat::parse(pattern.unwrap_or(NumberPattern::DEFAULT))?;
                 pattern.format(number::to_decimal(value)?)?
             }
         }))
     },
 )
 .gives(
-    "The instant or number as text, by a pattern of Java's SimpleDateFormat or DecimalFormat, as in Phoenix; a date pattern that is \
-     none of Java's is PostgreSQL's, such as YYYY-MM-DD HH24:MI:SS, and one that means two things, such as MM/DD, is refused.",
+    "The instant or number as text, by a pattern of Java's SimpleDateFormat or DecimalFormat, as in Phoenix; a pattern that is \
+     none of Java's is PostgreSQL's, such as YYYY-MM-DD HH24:MI:SS or 9,999.99, and a date pattern that means two things, such as \
+     MM/DD, is refused.",
 )
 .example("TO_CHAR(TIMESTAMP '2024-05-15 12:34:56', 'dd MMM yyyy, HH:mm')", "15 May 2024, 12:34");
 

@@ -6,6 +6,7 @@ use crate::calendar::{Bins, DateUnit};
 use crate::date_format::DateFormat;
 use crate::date_pattern::DatePattern;
 use crate::normal_form::NormalForm;
+use crate::number_format::NumberFormat;
 use crate::number_pattern::NumberPattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
@@ -78,6 +79,8 @@ pub enum ParameterKind {
     DateFormat,
     /// A pattern of Java's `DecimalFormat`.
     NumberPattern,
+    /// The same, or a pattern of PostgreSQL's `to_char`.
+    NumberFormat,
     /// A time zone by name.
     TimeZone,
     /// A JSON value, or a text that is one.
@@ -114,7 +117,15 @@ impl ParameterKind {
         use ParameterKind::*;
         matches!(
             self,
-            Text | Unit | Stride | DatePattern | DateFormat | NumberPattern | TimeZone | JsonPath | NormalForm
+            Text | Unit
+                | Stride
+                | DatePattern
+                | DateFormat
+                | NumberPattern
+                | NumberFormat
+                | TimeZone
+                | JsonPath
+                | NormalForm
         )
     }
 
@@ -126,6 +137,7 @@ impl ParameterKind {
             Self::DatePattern => DatePattern::parse(text).map(drop),
             Self::DateFormat => DateFormat::parse(text).map(drop),
             Self::NumberPattern => NumberPattern::parse(text).map(drop),
+            Self::NumberFormat => NumberFormat::parse(text).map(drop),
             Self::TimeZone => TimeZone::by_name(text).map(drop),
             Self::JsonPath => json::path(text).map(drop),
             Self::NormalForm => NormalForm::by_name(text).map(drop),
