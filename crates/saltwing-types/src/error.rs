@@ -216,6 +216,16 @@ pub enum ValueError {
         /// The type.
         target: String,
     },
+    /// Text that is one day in one country and another day in another.
+    #[error("'{text}' is not a valid {target}: {why}; write yyyy-MM-dd, or the month as a word: 8 January 1999")]
+    AmbiguousDate {
+        /// The text, shortened.
+        text: String,
+        /// The type.
+        target: String,
+        /// What is not certain.
+        why: &'static str,
+    },
     /// Text that has the form of an instant, and is none.
     #[error("'{text}' is not a valid {target}: there is no such {part}")]
     NoSuchInstant {
@@ -306,6 +316,7 @@ impl ValueError {
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
             Self::BadDatetime { .. }
+            | Self::AmbiguousDate { .. }
             | Self::NoSuchInstant { .. }
             | Self::BadTime { .. }
             | Self::BadInterval { .. }

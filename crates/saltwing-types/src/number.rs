@@ -158,8 +158,9 @@ fn parse_instant(text: &str, ty: SqlType) -> Result<Timestamp, ValueError> {
     let clock = || if is_time { datetime::parse_clock(text) } else { None };
     datetime::parse(text).or_else(clock).ok_or_else(|| {
         let (text, target) = (shorten(text), ty.to_string());
-        match datetime::missing_part(&text) {
-            Some(part) if is_time || text.contains('-') => ValueError::NoSuchInstant { text, target, part },
+        match (datetime::missing_part(&text, is_time), datetime::ambiguity(&text)) {
+            (Some(part), _) => ValueError::NoSuchInstant { text, target, part },
+            (None, Some(why)) => ValueError::AmbiguousDate { text, target, why },
             _ if is_time => ValueError::BadTime { text },
             _ => ValueError::BadDatetime { text, target },
         }

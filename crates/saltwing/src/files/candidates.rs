@@ -4,7 +4,7 @@
 //! long numbers. Such values stay texts, or become DECIMAL.
 
 use saltwing_types::value::Timestamp;
-use saltwing_types::{SqlType, Value, text};
+use saltwing_types::{SqlType, datetime};
 
 /// Texts that mean "no value" in many files.
 const NULL_TEXTS: [&str; 10] = ["NA", "N/A", "NULL", "NIL", "NONE", "\\N", "-", "?", ".", "NAN"];
@@ -199,7 +199,7 @@ pub(crate) fn is_value(field: &str) -> bool {
 pub(crate) fn is_among(field: &str, ty: SqlType) -> bool {
     match ty {
         SqlType::BigInt | SqlType::Double | SqlType::Decimal(_) => is_like_number(field),
-        SqlType::Date | SqlType::Timestamp => text::parse(field, SqlType::Timestamp).is_ok(),
+        SqlType::Date | SqlType::Timestamp => datetime::parse_iso(field).is_some(),
         _ => false,
     }
 }
@@ -223,10 +223,8 @@ fn instant(value: &str) -> Option<Timestamp> {
     if value.len() < INSTANT_LENGTH_MIN || digits > FRACTION_DIGITS {
         return None;
     }
-    match text::parse(value, SqlType::Timestamp) {
-        Ok(Value::Timestamp(at)) => Some(at),
-        _ => None,
-    }
+    // A type does not show `08-Jan-1999` as the file has it.
+    datetime::parse_iso(value)
 }
 
 /// Whether a zero precedes another digit.
