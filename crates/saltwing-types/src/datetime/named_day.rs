@@ -66,6 +66,6 @@ fn month(word: &str) -> Option<u32> {
     let is_named = |name: &&str| {
         name.eq_ignore_ascii_case(word) || name.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word))
     };
-    let place = MONTHS.iter().position(|name| is_named(&name))?;
+    let place = MONTHS.iter().position(is_named)?;
     u32::try_from(place + 1).ok()
 }
