@@ -14,7 +14,7 @@ mod serialized_column;
 mod value;
 mod writable;
 
-pub use aggregate::{Aggregate, AggregateFunction, AggregateScan, Grouping, ScanExpression};
+pub use aggregate::{Aggregate, AggregateFunction, AggregateScan, GroupKey, Grouping, ScanExpression};
 pub use attribute::Attribute;
 pub use catalog::{
     CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogKey, CatalogKeys, CatalogListing,

@@ -2,12 +2,13 @@
 
 use saltwing_types::{KeyColumn, SortOrder, SqlType};
 
-use crate::serialized_column::{write_column, write_value_column};
+use crate::serialized_column::{type_number, write_column, write_value_column};
 use crate::writable::{write_bytes, write_number};
 use crate::{PhoenixError, RowFormat, StorageScheme};
 
 /// Numbers of Phoenix's kinds of expressions.
 const ROW_KEY_COLUMN: i64 = 1;
+const COERCED: i64 = 19;
 const SINGLE_CELL_COLUMN: i64 = 144;
 /// In an accessor: the column ends by a separator.
 const HAS_SEPARATOR: i64 = 2;
@@ -20,6 +21,13 @@ pub struct ScanExpression {
     pub(super) ty: SqlType,
     /// Whether its bytes are those of a descending key column.
     pub(super) is_descending: bool,
+    pub(super) nullable: bool,
+    /// Whether it is a key column that ends by a separator, so that its bytes have no zero.
+    pub(super) is_separated: bool,
+    /// Whether it is a key column.
+    pub(super) is_key: bool,
+    /// Whether it is an integer as a DECIMAL.
+    pub(super) is_integer_as_decimal: bool,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -56,7 +64,16 @@ impl ScanExpression {
                 write_number(format.storage.number().into(), &mut bytes);
             }
         }
-        Ok(Self { ty: column.ty, is_descending: false, bytes })
+        let nullable = column.nullable;
+        Ok(Self {
+            ty: column.ty,
+            is_descending: false,
+            nullable,
+            is_separated: false,
+            is_key: false,
+            is_integer_as_decimal: false,
+            bytes,
+        })
     }
 
     /// A key column: its place in the key. A descending one may be counted and grouped by alone.
@@ -78,7 +95,39 @@ impl ScanExpression {
         for offset in offsets {
             write_number(offset, &mut bytes);
         }
-        Ok(Self { ty: column.ty, is_descending: column.order == SortOrder::Desc, bytes })
+        Ok(Self {
+            ty: column.ty,
+            is_descending: column.order == SortOrder::Desc,
+            nullable: column.nullable,
+            is_separated: has_separator,
+            is_key: true,
+            is_integer_as_decimal: false,
+            bytes,
+        })
+    }
+
+    /// The same values as DECIMALs.
+    ///
+    /// # Errors
+    /// [`PhoenixError::NotPushed`] for what is no number.
+    pub(super) fn as_decimal(&self) -> Result<Self, PhoenixError> {
+        let decimal = SqlType::Decimal(None);
+        let number = type_number(decimal).filter(|_| self.ty.is_integer()).ok_or_else(|| not_written(self.ty))?;
+        let mut bytes = Vec::new();
+        write_number(COERCED, &mut bytes);
+        bytes.extend_from_slice(&self.bytes);
+        // A negative number of the type says that no length follows.
+        write_number(-(number as i64) - 1, &mut bytes);
+        write_number(2, &mut bytes);
+        write_number(-1, &mut bytes);
+        Ok(Self {
+            ty: decimal,
+            is_descending: false,
+            is_separated: false,
+            is_integer_as_decimal: true,
+            bytes,
+            ..self.clone()
+        })
     }
 }
 

@@ -41,8 +41,9 @@ impl Aggregate {
     /// A function of a column's values that are not NULL.
     ///
     /// # Errors
-    /// [`PhoenixError::NotPushed`] for what the region servers compute otherwise than SQL does: sums of numbers of 64 bits, which
-    /// wrap there, sums of DECIMALs of more than 19 digits, which they round, and sums, minima and maxima of types that have none.
+    /// [`PhoenixError::NotPushed`] for what the region servers compute otherwise than SQL does: sums of DECIMALs of more than 19 digits,
+    /// which they round, and sums, minima and maxima of types that have none. Sums of numbers of 64 bits would wrap there: they are
+    /// sums of DECIMALs.
     pub fn of(function: AggregateFunction, argument: ScanExpression) -> Result<Self, PhoenixError> {
         let ty = argument.ty;
         let place = if argument.is_descending { " in a descending key" } else { "" };
@@ -51,6 +52,9 @@ impl Aggregate {
             AggregateFunction::Count => SqlType::BigInt,
             // The server's bytes would be inverted ones.
             _ if argument.is_descending => return Err(not_pushed()),
+            AggregateFunction::Sum if is_long(ty) => {
+                return Ok(Self { function, argument: Some(argument.as_decimal()?), result: SqlType::Decimal(None) });
+            }
             AggregateFunction::Sum => sum_type(ty).ok_or_else(not_pushed)?,
             AggregateFunction::Min | AggregateFunction::Max => match ty {
                 SqlType::Array(..) | SqlType::Json => return Err(not_pushed()),
@@ -101,10 +105,14 @@ impl AggregateFunction {
     }
 }
 
+/// Whether a sum of two such numbers may wrap at 64 bits.
+fn is_long(ty: SqlType) -> bool {
+    matches!(ty, SqlType::BigInt | SqlType::UnsignedLong)
+}
+
 /// The type in which the region server sums; `None` if that is not exact, or no number.
 fn sum_type(ty: SqlType) -> Option<SqlType> {
     match ty {
-        SqlType::BigInt | SqlType::UnsignedLong => None,
         ty if ty.is_integer() => Some(SqlType::BigInt),
         ty if ty.is_float() => Some(SqlType::Double),
         SqlType::Decimal(Some((precision, _))) if precision <= SUMMED_DIGITS_MAX => Some(SqlType::Decimal(None)),

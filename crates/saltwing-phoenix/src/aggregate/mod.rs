@@ -2,9 +2,11 @@
 
 mod expression;
 mod function;
+mod group_key;
 mod result;
 mod scan;
 
 pub use expression::ScanExpression;
 pub use function::{Aggregate, AggregateFunction};
+pub use group_key::GroupKey;
 pub use scan::{AggregateScan, Grouping};

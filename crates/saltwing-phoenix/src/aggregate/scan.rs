@@ -65,6 +65,12 @@ impl AggregateScan {
         vec![Attribute { name: "_Aggs", value }, grouping]
     }
 
+    /// That a region server gives an answer soon: after about `ms` milliseconds it gives what it has come to, or a cell without
+    /// family and qualifier that says nothing.
+    pub fn page(ms: u64) -> Attribute {
+        Attribute { name: "_ServerPageSizeMs", value: ms.to_be_bytes().to_vec() }
+    }
+
     /// How many of the results can't be NULL: the server has them first.
     pub(super) fn count_of_counts(&self) -> usize {
         self.aggregates.iter().filter(|aggregate| aggregate.is_count()).count()

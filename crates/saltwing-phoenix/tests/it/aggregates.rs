@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use saltwing_phoenix::AggregateFunction::{Count, Max, Min, Sum};
 use saltwing_phoenix::{
-    Aggregate, AggregateFunction, AggregateScan, CellCodec, Grouping, PhoenixError, QualifierScheme, RowFormat,
-    ScanExpression, StorageScheme, ValueColumn,
+    Aggregate, AggregateFunction, AggregateScan, CellCodec, GroupKey, Grouping, PhoenixError, QualifierScheme,
+    RowFormat, ScanExpression, StorageScheme, ValueColumn,
 };
 use saltwing_types::text::{hex, unhex};
 use saltwing_types::{ErrorCode, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
@@ -91,6 +91,80 @@ fn scans_of_phoenix() {
     let ours = aggregates(vec![all[4].clone(), all[3].clone(), all[0].clone(), all[1].clone(), all[2].clone()]);
     assert_eq!(ours, phoenix);
     assert_eq!(aggregates(all).len(), phoenix.len());
+}
+
+/// What Phoenix makes of SUM(CAST(column AS DECIMAL)).
+#[test]
+fn sums_of_64_bits_are_those_of_decimals() {
+    let plain = table(&[(T::Varchar(None), false, false)], &[("0", T::BigInt), ("0", T::UnsignedLong)]);
+    assert_eq!(aggregates(vec![of(&plain, Sum, 0)]), "0001190113021102013002800bf702ff");
+    assert_eq!(aggregates(vec![of(&plain, Sum, 1)]), "0001190113027902013002800cf702ff");
+    assert_eq!(of(&plain, Sum, 0).result_type(), T::Decimal(None));
+    let keyed = table(&[(T::Varchar(None), false, false), (T::BigInt, false, false)], &[]);
+    let key = Aggregate::of(Sum, ScanExpression::key_column(&keyed, 1).unwrap()).unwrap();
+    assert_eq!(aggregates(vec![key]), "000119011301100205fff702ff");
+    let mut packed = table(&[(T::Varchar(None), false, false)], &[("0", T::BigInt)]);
+    packed.storage = StorageScheme::CellPerFamily;
+    assert_eq!(aggregates(vec![of(&packed, Sum, 0)]), "00011901138f901102013001310bfe02f702ff");
+}
+
+/// `(a VARCHAR NOT NULL, b INTEGER NOT NULL, c VARCHAR, lac INTEGER, ci INTEGER, n BIGINT, t VARCHAR(9), key (a, b, c))`
+fn grouped() -> RowFormat {
+    let key = [(T::Varchar(None), false, false), (T::Integer, false, false), (T::Varchar(None), false, true)];
+    table(&key, &[("0", T::Integer), ("0", T::Integer), ("0", T::BigInt), ("0", T::Varchar(Some(9)))])
+}
+
+/// Columns by which Phoenix groups: a number is a value column, `k` and a number a key column.
+fn group_key(format: &RowFormat, columns: &[&str]) -> Result<GroupKey, PhoenixError> {
+    let column = |column: &&str| match column.strip_prefix('k') {
+        Some(place) => ScanExpression::key_column(format, place.parse().unwrap()),
+        None => ScanExpression::value_column(format, column.parse().unwrap()),
+    };
+    GroupKey::new(columns.iter().map(column).collect::<Result<_, _>>()?)
+}
+
+#[test]
+fn keys_of_groups_of_phoenix() {
+    let format = grouped();
+    let expressions = |columns: &[&str]| {
+        let grouping = Grouping::Unordered(group_key(&format, columns).unwrap().expressions());
+        let attributes = AggregateScan::new(vec![Aggregate::count_rows()], grouping).unwrap().attributes();
+        hex(&attributes[1].value)
+    };
+    assert_eq!(expressions(&["0", "1"]), "13021902013002800bf702ff021902013002800c");
+    assert_eq!(expressions(&["k1", "k0"]), "01180205ff01000202");
+    // One that may hold zeros comes last, wherever it is asked for.
+    assert_eq!(expressions(&["k2", "0"]), "13021902013002800bf702ff01010208ff04");
+    let read = |columns: &[&str], key: &str| group_key(&format, columns).unwrap().read(&unhex(key).unwrap());
+    assert_eq!(read(&["0"], "80000007"), Ok(vec![V::Int(7)]));
+    assert_eq!(read(&["0"], ""), Ok(vec![V::Null]));
+    // 5, then 7: the first one is a DECIMAL, which ends before a zero.
+    assert_eq!(read(&["0", "1"], "c1060080000007"), Ok(vec![V::Int(5), V::Int(7)]));
+    assert_eq!(read(&["0", "1"], "00"), Ok(vec![V::Null, V::Null]));
+    assert_eq!(read(&["3", "k0"], "6100620063"), Ok(vec![V::text("b\0c"), V::text("a")]));
+    assert_eq!(read(&["k1", "k0"], "8000000161"), Ok(vec![V::Int(1), V::text("a")]));
+    for (columns, key) in
+        [(&["0", "1"][..], "c106"), (&["0"], "8000"), (&["k1", "k0"], "80"), (&["0", "1"], "c20202330000")]
+    {
+        assert!(matches!(read(columns, key), Err(PhoenixError::CorruptAggregates { .. })), "{key}");
+    }
+}
+
+#[test]
+fn groups_that_cannot_be_told_from_each_other_are_refused() {
+    let format = grouped();
+    let refused = |columns: &[&str]| group_key(&format, columns).unwrap_err().to_string();
+    assert_eq!(refused(&[]), "the region servers do not compute groups without columns");
+    // Two texts that may hold zeros.
+    assert_eq!(refused(&["k2", "3"]), "the region servers do not compute a column of type VARCHAR");
+    let two = table(&[(T::Integer, false, false)], &[("0", T::Varchar(Some(9))), ("0", T::Varchar(Some(9)))]);
+    assert!(group_key(&two, &["0"]).is_ok());
+    assert!(group_key(&two, &["0", "1"]).is_err());
+    let long = table(&[(T::Integer, false, true)], &[("0", T::Varchar(None)), ("0", T::Varchar(Some(20_000)))]);
+    for columns in [&["0"][..], &["1"], &["k0"]] {
+        assert_eq!(group_key(&long, columns).is_ok(), columns == ["k0"], "{columns:?}");
+    }
+    assert!(group_key(&wide(), &["k1"]).is_err());
 }
 
 #[test]
@@ -214,7 +288,6 @@ fn what_the_servers_compute_otherwise_is_refused() {
         assert_eq!(error.code(), ErrorCode::NotSupported);
         error.to_string()
     };
-    assert_eq!(refused(Sum, 0), "the region servers do not compute SUM of BIGINT");
     assert_eq!(refused(Sum, 8), "the region servers do not compute SUM of DECIMAL");
     assert_eq!(refused(Sum, 6), "the region servers do not compute SUM of VARCHAR(9)");
     let json = table(&[(T::Integer, false, false)], &[("0", T::Json), ("0", T::array(T::Integer).unwrap())]);
@@ -335,6 +408,17 @@ proptest! {
         mutate(&mut damaged, &changes);
         if let Err(error) = scan.read(&damaged) {
             prop_assert_eq!(error.code(), ErrorCode::Corrupt);
+        }
+    }
+
+    /// Law 1 of [`GroupKey`].
+    #[test]
+    fn random_keys_of_groups(
+        key in prop::collection::vec(byte(), 0..20),
+        columns in prop::sample::subsequence(vec!["k0", "k1", "0", "1", "2"], 1..5),
+    ) {
+        if let Ok(values) = group_key(&grouped(), &columns).unwrap().read(&key) {
+            prop_assert_eq!(values.len(), columns.len());
         }
     }
 
