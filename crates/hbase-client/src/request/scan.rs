@@ -9,6 +9,7 @@ use super::selection::{Selection, selection_methods};
 use crate::cell::ROW_BYTES_MAX;
 use crate::error::Error;
 use crate::proto::{self, ReadType};
+use crate::region::Region;
 use crate::wire_error::WireError;
 
 /// Rows to read, in the order of their keys or in the reverse.
@@ -117,7 +118,8 @@ impl Scan {
     /// The rows are made by a coprocessor, such as groups with their sums: their keys are not those of the table, and have no order.
     ///
     /// The scan can't go on after such a row. If a call fails after rows of its region were given, the scan fails; before that, it
-    /// begins again with the region.
+    /// begins again with the region. Each region is asked for its own part of the range, because coprocessors refuse more. Cells that have neither
+    /// family nor qualifier are left out: with them a coprocessor says that it goes on.
     #[must_use]
     pub fn computed_rows(mut self) -> Self {
         self.is_computed = true;
@@ -149,15 +151,30 @@ impl Scan {
         Ok(())
     }
 
-    /// The message for a scanner that begins at a row.
-    pub(crate) fn message(&self, start: Bytes, includes_start: bool) -> proto::Scan {
+    /// The stop row in a region, and whether it is included.
+    fn stop_in(&self, region: &Region) -> (Bytes, bool) {
+        let edge = if self.is_reversed { region.start() } else { region.end() };
+        let is_beyond = |edge: &Bytes| match (self.stop.is_empty(), self.is_reversed) {
+            (true, _) => true,
+            (false, true) => self.stop < *edge,
+            (false, false) => self.stop >= *edge,
+        };
+        match self.is_computed && !edge.is_empty() && is_beyond(edge) {
+            true => (edge.clone(), self.is_reversed),
+            false => (self.stop.clone(), self.includes_stop),
+        }
+    }
+
+    /// The message for a scanner that begins at a row of a region.
+    pub(crate) fn message(&self, region: &Region, start: Bytes, includes_start: bool) -> proto::Scan {
         let Selection { columns, filter, time_range, versions, attributes } = self.selection.clone();
+        let (stop, includes_stop) = self.stop_in(region);
         let is_short = self.rows_max.is_some_and(|rows| rows <= u64::from(self.rows_per_call));
         proto::Scan {
             column: columns,
             attribute: attributes,
             start_row: Some(start),
-            stop_row: Some(self.stop.clone()),
+            stop_row: Some(stop),
             filter: filter.map(Filter::into_message),
             time_range,
             max_versions: versions,
@@ -166,7 +183,7 @@ impl Scan {
             reversed: Some(self.is_reversed),
             caching: Some(self.rows_per_call),
             include_start_row: Some(includes_start),
-            include_stop_row: Some(self.includes_stop),
+            include_stop_row: Some(includes_stop),
             // A read by position is quicker for short scans.
             read_type: Some(if is_short { ReadType::Pread } else { ReadType::Default } as i32),
             ..proto::Scan::default()

@@ -71,7 +71,7 @@ impl Opening {
         let is_short = progress.counts.opened == 0 && !progress.scan.is_computed && progress.limits.fit_one_call();
         let request = ScanRequest {
             region: Some(region.specifier()),
-            scan: Some(progress.scan.message(start, includes_start)),
+            scan: Some(progress.scan.message(&region, start, includes_start)),
             close_scanner: Some(is_short),
             ..ScanRequest::default()
         };

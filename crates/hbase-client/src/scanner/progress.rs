@@ -7,6 +7,7 @@ use super::counts::ScanCounts;
 use super::limits::Limits;
 use super::open_scanner::OpenScanner;
 use super::position::Position;
+use crate::cell::Cell;
 use crate::connection::{Answer, Server};
 use crate::error::Error;
 use crate::proto::ScanResponse;
@@ -68,6 +69,9 @@ impl Progress {
             // The scanner was closed in the middle of a row perhaps: that row is read again.
             self.assembler.clear();
         }
+        if self.scan.is_computed {
+            rows.retain(|row| row.cells().iter().any(|cell| !is_sign_of_life(cell)));
+        }
         if self.position.pass(&self.scan, &open.region, &rows).is_err() {
             self.assembler.clear();
             let (table, server) = (self.table.to_string(), open.server.address().clone());
@@ -102,4 +106,9 @@ impl Progress {
         }
         Ok(rows)
     }
+}
+
+/// Whether a coprocessor says with a cell that it goes on.
+fn is_sign_of_life(cell: &Cell) -> bool {
+    cell.family().is_empty() && cell.qualifier().is_empty()
 }

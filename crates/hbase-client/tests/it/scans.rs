@@ -1,7 +1,7 @@
 //! Scans: numbers of calls, partial rows, leases, edges of regions.
 
-use hbase_client::cell::Cell;
-use hbase_client::proto::ScanResponse;
+use hbase_client::cell::{Cell, CellKind, CellParts};
+use hbase_client::proto::{self, ScanResponse};
 use hbase_client::{CallContext, Scan, Scanner};
 
 use crate::meta_rows::region;
@@ -196,5 +196,38 @@ fn computed_rows_have_no_order_and_are_not_read_twice() {
         assert!(scanner.next_rows(&context()).await.is_err());
         assert_eq!(scanner.next_rows(&context()).await.unwrap(), []);
         assert_eq!(server.calls().len(), 4);
+    });
+}
+
+/// A coprocessor refuses a range beyond its region, and shows with cells without names that it goes on.
+#[test]
+fn computed_rows_are_asked_of_each_region_within_its_bounds() {
+    run(async {
+        let answer = |number, _: &Call| match number {
+            0 => Reply::rows(&["a"], false, true),
+            1 => {
+                let parts =
+                    CellParts { row: b"p", family: b"", qualifier: b"", timestamp: 1, kind: CellKind::PUT, value: b"" };
+                let response = ScanResponse {
+                    cells_per_result: vec![1],
+                    scanner_id: Some(7),
+                    more_results: Some(true),
+                    more_results_in_region: Some(true),
+                    ..ScanResponse::default()
+                };
+                Reply::of(&response, &[Cell::new(parts).unwrap()])
+            }
+            // The region is read again, because no row of it was given.
+            2 => Reply::exception("UnknownScannerException", true),
+            _ => Reply::rows(&["b"], false, true),
+        };
+        let server =
+            Scripted::start(|_| vec![region("", "m", 1), region("m", "t", 2), region("t", "", 3)], answer).await;
+        let scan = Scan::range(&b"c"[..]..&b"t"[..]).computed_rows();
+        assert_eq!(all(&mut server.table().scan(scan)).await, ["a", "b"]);
+        let bounds = |scan: &proto::Scan| (scan.start_row.clone().unwrap(), scan.stop_row.clone().unwrap());
+        let opened: Vec<_> = server.scans().iter().filter_map(|call| call.scan.as_ref().map(bounds)).collect();
+        let expected = [("c", "m"), ("m", "t"), ("m", "t")].map(|(start, stop)| (start.into(), stop.into()));
+        assert_eq!(opened, expected);
     });
 }
