@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hbase_client::cell::{Cell, CellKind, CellParts, LATEST_TIMESTAMP};
-use hbase_client::proto::{ColumnFamilySchema, CoprocessorServiceCall, TableSchema};
+use hbase_client::proto::{ColumnFamilySchema, CoprocessorServiceCall, Scan, TableSchema};
 
 use super::handle::Cluster;
 use crate::exception::Exception;
@@ -108,6 +108,15 @@ impl Cluster {
         coprocessor: impl Fn(&RegionId, &CoprocessorServiceCall) -> Result<Bytes, Exception> + Send + Sync + 'static,
     ) {
         self.state().coprocessor = Some(Arc::new(coprocessor));
+    }
+
+    /// Lets a function make rows of the rows of scans that have attributes: it gets the region, the scan, and its rows in the region. It is
+    /// called when a scanner is opened.
+    pub fn set_scan_coprocessor(
+        &self,
+        coprocessor: impl Fn(&RegionId, &Scan, Vec<Vec<Cell>>) -> Result<Vec<Vec<Cell>>, Exception> + Send + Sync + 'static,
+    ) {
+        self.state().scan_coprocessor = Some(Arc::new(coprocessor));
     }
 
     /// Lets the servers' clock stand still, or go on: else it goes on by a millisecond with each write. While it stands, a row that was

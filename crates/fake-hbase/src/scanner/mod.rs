@@ -4,6 +4,6 @@ mod batch;
 mod filtered;
 mod reader;
 
-pub(crate) use batch::{Batch, Limits, Range};
+pub(crate) use batch::{Batch, Limits, Part, Range};
 pub(crate) use filtered::filtered;
 pub(crate) use reader::Scanner;

@@ -1,5 +1,6 @@
 //! Scan: opens scanners, reads, renews and closes them.
 
+use std::collections::VecDeque;
 use std::ops::Bound;
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use crate::exception::Exception;
 use crate::fault::Fault;
 use crate::filter::Filter;
 use crate::name::RegionId;
-use crate::scanner::{Batch, Limits, Range, Scanner};
+use crate::scanner::{Batch, Limits, Part, Range, Scanner};
 use crate::server_id::ServerId;
 use crate::state::{OpenScanner, State, Status, Table};
 
@@ -56,12 +57,14 @@ fn open(state: &mut State, server: ServerId, request: &ScanRequest, scan: &Scan)
     check_families(table, &id.table, columns.families())?;
     let filter = scan.filter.as_ref().map(Filter::decode).transpose()?;
     let batch_cells = scan.batch_size.unwrap_or(0) as usize;
-    let scanner = Scanner::new(table.rows().clone(), range(table, &id, scan), columns, filter, batch_cells);
+    let mut scanner = Scanner::new(table.rows().clone(), range(table, &id, scan), columns, filter, batch_cells);
+    let computed = computed(state, &id, scan, &mut scanner)?;
     let lease_ends = Instant::now() + state.options.lease;
     // Ids of real servers have the server's number in their upper half.
     let number = ((server.0 as u64 + 1) << 32) | state.next_number();
     let held = OpenScanner {
         scanner,
+        computed,
         bytes_max: scan.max_result_size.filter(|bytes| *bytes > 0).unwrap_or(u64::MAX),
         needs_cursor: scan.need_cursor_result == Some(true),
         region: id.name(),
@@ -72,6 +75,28 @@ fn open(state: &mut State, server: ServerId, request: &ScanRequest, scan: &Scan)
     };
     state.server_mut(server)?.scanners.insert(number, held);
     Ok(number)
+}
+
+/// The rows that the test's coprocessor makes of those of a scan with attributes.
+fn computed(
+    state: &State,
+    region: &RegionId,
+    scan: &Scan,
+    scanner: &mut Scanner,
+) -> Result<Option<VecDeque<Vec<Cell>>>, Exception> {
+    let coprocessor = state.scan_coprocessor.as_ref().filter(|_| !scan.attribute.is_empty());
+    let Some(coprocessor) = coprocessor else { return Ok(None) };
+    let limits =
+        Limits { results: usize::MAX, rows: None, bytes: u64::MAX, partials: false, heartbeats: false, stop: None };
+    let batch = scanner.read(&limits, None).map_err(|error| Exception::io(error.to_string()))?;
+    let rows = batch.parts.into_iter().map(|part| part.cells).collect();
+    Ok(Some(coprocessor(region, scan, rows)?.into()))
+}
+
+/// The next of the rows that a coprocessor has made.
+fn computed_batch(rows: &mut VecDeque<Vec<Cell>>, limits: &Limits) -> Batch {
+    let parts = rows.drain(..limits.results.min(rows.len())).map(|cells| Part { cells, is_partial: false }).collect();
+    Batch { parts, more_in_region: !rows.is_empty(), ..Batch::default() }
 }
 
 /// Checks that a scanner is there and its region has not changed since. `None` if it ended as it should: that is no error.
@@ -186,7 +211,10 @@ fn read(
             _ => None,
         },
     };
-    let batch = held.scanner.read(&limits, held.partial_row.as_ref());
+    let batch = match &mut held.computed {
+        Some(rows) => Ok(computed_batch(rows, &limits)),
+        None => held.scanner.read(&limits, held.partial_row.as_ref()),
+    };
     let mut batch = batch.map_err(|error| Exception::io(error.to_string()))?;
     if fault == Some(&Fault::ScanMarksPartial)
         && batch.more_in_region

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hbase_client::cell::Cell;
 use hbase_client::proto::{
-    ColumnFamilySchema, CoprocessorServiceCall, RegionSpecifier, RegionSpecifierType, TableSchema,
+    ColumnFamilySchema, CoprocessorServiceCall, RegionSpecifier, RegionSpecifierType, Scan, TableSchema,
 };
 
 use crate::call::Call;
@@ -23,6 +24,10 @@ use crate::state::table::Table;
 
 /// What a test gives in place of a coprocessor.
 pub(crate) type Coprocessor = Arc<dyn Fn(&RegionId, &CoprocessorServiceCall) -> Result<Bytes, Exception> + Send + Sync>;
+
+/// What a test gives in place of a coprocessor that makes rows of those of a scan.
+pub(crate) type ScanCoprocessor =
+    Arc<dyn Fn(&RegionId, &Scan, Vec<Vec<Cell>>) -> Result<Vec<Vec<Cell>>, Exception> + Send + Sync>;
 
 /// What a test can choose.
 #[derive(Clone, Debug)]
@@ -64,6 +69,7 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
     pub(crate) procedures: BTreeMap<u64, Procedure>,
     pub(crate) coprocessor: Option<Coprocessor>,
+    pub(crate) scan_coprocessor: Option<ScanCoprocessor>,
     last_number: u64,
 }
 
@@ -94,6 +100,7 @@ impl State {
             faults: Faults::default(),
             procedures: BTreeMap::new(),
             coprocessor: None,
+            scan_coprocessor: None,
             last_number: 0,
         }
     }

@@ -1,6 +1,6 @@
 //! Region servers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -14,6 +14,8 @@ use crate::scanner::Scanner;
 #[derive(Debug)]
 pub(crate) struct OpenScanner {
     pub(crate) scanner: Scanner,
+    /// The rows that a coprocessor has made of those of the scanner, in place of them.
+    pub(crate) computed: Option<VecDeque<Vec<Cell>>>,
     /// What the client asks for: the most bytes of an answer, and cursors in heartbeats.
     pub(crate) bytes_max: u64,
     pub(crate) needs_cursor: bool,
