@@ -30,6 +30,16 @@ pub enum PartialCall {
     Max(usize),
 }
 
+impl PartialCall {
+    /// The column whose values it reads; `None` if it counts rows.
+    pub fn column(self) -> Option<usize> {
+        match self {
+            Self::Rows => None,
+            Self::Known(place) | Self::Total(place) | Self::Min(place) | Self::Max(place) => Some(place),
+        }
+    }
+}
+
 /// What was made of some rows of some groups.
 #[derive(Clone, Debug)]
 pub struct PartialGroups {

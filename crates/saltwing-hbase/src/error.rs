@@ -74,6 +74,20 @@ pub enum HbaseError {
         /// The reason.
         reason: String,
     },
+    /// Servers gave rows of a table where its coprocessors should have given aggregates.
+    #[error("the region servers of {table} have no coprocessors of Phoenix that add up rows")]
+    NotComputed {
+        /// The table.
+        table: String,
+    },
+    /// Results of a coprocessor that are none.
+    #[error("{table}: the region servers gave {reason}")]
+    Aggregate {
+        /// The table.
+        table: String,
+        /// What they gave.
+        reason: &'static str,
+    },
     /// Something that this store does not do; the text says what to use instead.
     #[error("{0}")]
     NotSupported(&'static str),
@@ -103,8 +117,9 @@ impl HbaseError {
             | Self::Value { .. }
             | Self::NotOfView { .. }
             | Self::NotWritten { .. }
+            | Self::NotComputed { .. }
             | Self::NotSupported(_) => StorageCause::NotSupported,
-            Self::Definition(_) => StorageCause::Corrupt,
+            Self::Definition(_) | Self::Aggregate { .. } => StorageCause::Corrupt,
         }
     }
 }

@@ -34,11 +34,13 @@
 //! | `phoenix_table`, `rows` | how the rows of a table lie in HBase, and rows as values |
 //! | `open_tables` | tables by number |
 //! | `scan` | the ranges of a route as scans of regions, and their rows |
+//! | `aggregate` | groups of rows that Phoenix's coprocessors make where the rows are |
 //! | `snapshot`, `store`, `writes` | the border's store |
 //! | `catalog` | the border's catalog |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod aggregate;
 mod catalog;
 mod cluster;
 mod error;

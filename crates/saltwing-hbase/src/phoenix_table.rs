@@ -30,6 +30,8 @@ pub(crate) struct PhoenixTable {
     pub(crate) constants: Vec<(usize, Value)>,
     /// Whether rows may lack the cell that Phoenix gives each row: another program has written the HBase table.
     pub(crate) is_mapped: bool,
+    /// Whether Phoenix's coprocessors add up its rows: it is a table of a user, and no view.
+    pub(crate) adds_up: bool,
     /// Why its rows are not written from here; `None` if they are.
     pub(crate) not_written: Option<String>,
     /// What goes along with each change, so that the servers keep the table's indexes.

@@ -22,6 +22,21 @@ pub(crate) struct ReadRow {
     pub(crate) bytes: u64,
 }
 
+/// What a scan asks the servers for, and reads in their answers.
+pub(crate) trait AnswerReader: Send + Sync {
+    /// Lets a scan ask for it.
+    fn ask(&self, scan: Scan) -> Scan;
+
+    /// Whether servers make rows of their own of those of the table.
+    fn is_computed(&self) -> bool;
+
+    /// Adds what an answer's row has, for rows of the table; how many of them servers have read for it.
+    ///
+    /// # Errors
+    /// [`HbaseError::Row`], [`HbaseError::NotComputed`].
+    fn read(&self, row: &Row, rows: &mut Vec<ReadRow>) -> Result<u64, HbaseError>;
+}
+
 /// Reads some columns of a table's rows.
 pub(crate) struct RowReader {
     table: Arc<Table>,
@@ -41,11 +56,6 @@ impl RowReader {
     /// The place of a column among those that are read.
     pub(crate) fn place(&self, column: usize) -> Option<usize> {
         self.columns.iter().position(|read| *read == column)
-    }
-
-    /// Lets a scan read the cells that are needed.
-    pub(crate) fn select(&self, scan: Scan) -> Scan {
-        self.cells.iter().fold(scan, |scan, (family, qualifier)| scan.column(family.clone(), qualifier.clone()))
     }
 
     /// The row of a physical key.
@@ -87,8 +97,29 @@ impl RowReader {
     }
 }
 
+impl AnswerReader for RowReader {
+    /// The cells that are needed.
+    fn ask(&self, scan: Scan) -> Scan {
+        select(scan, &self.cells)
+    }
+
+    fn is_computed(&self) -> bool {
+        false
+    }
+
+    fn read(&self, row: &Row, rows: &mut Vec<ReadRow>) -> Result<u64, HbaseError> {
+        rows.extend(RowReader::read(self, row)?);
+        Ok(1)
+    }
+}
+
+/// Lets a scan read some cells alone; none are all.
+pub(crate) fn select(scan: Scan, cells: &[(Bytes, Bytes)]) -> Scan {
+    cells.iter().fold(scan, |scan, (family, qualifier)| scan.column(family.clone(), qualifier.clone()))
+}
+
 /// The cells that have these columns, and those that tell whether there is a row.
-fn cells_of(phoenix: &PhoenixTable, columns: &[usize]) -> Vec<(Bytes, Bytes)> {
+pub(crate) fn cells_of(phoenix: &PhoenixTable, columns: &[usize]) -> Vec<(Bytes, Bytes)> {
     if phoenix.is_mapped {
         return Vec::new();
     }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRange, ScanRoute, ScanSpec, Snapshot,
-    SplitTarget, Table, TableError,
+    Aggregation, ColumnEstimate, Estimate, KeySet, PartialSource, Projection, RowSource, ScanContext, ScanRange,
+    ScanRoute, ScanSpec, Snapshot, SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::Value;
 
+use crate::aggregate::RegionGroups;
 use crate::cluster::{Cluster, Place};
 use crate::open_tables::OpenTables;
 use crate::phoenix_table::PhoenixTable;
@@ -134,6 +135,17 @@ impl Snapshot for ClusterSnapshot {
     fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {
         self.tables.check(table)?;
         Ok(vec![ColumnEstimate { unseen: u64::MAX, ..ColumnEstimate::default() }; columns.len()])
+    }
+
+    fn aggregate(
+        &self,
+        aggregation: &Aggregation<'_>,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Option<Box<dyn PartialSource>>, TableError> {
+        self.tables.check(aggregation.spec.table())?;
+        let groups = RegionGroups::start(&self.cluster, aggregation, route, &context)?;
+        Ok(groups.map(|groups| Box::new(groups) as Box<dyn PartialSource>))
     }
 
     fn adds_up(&self, _: &ScanSpec) -> Result<bool, TableError> {

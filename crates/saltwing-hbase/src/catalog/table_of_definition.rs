@@ -55,6 +55,7 @@ pub(super) fn table_of(definition: &TableDefinition, numbers: Numbers) -> Result
         not_written: attributes.as_ref().err().cloned(),
         attributes: attributes.unwrap_or_default(),
         is_mapped: view.is_some_and(|view| view.kind == ViewKind::Mapped),
+        adds_up: definition.kind == TableKind::Table,
         codec,
     };
     let table = Table::new(def).map_err(|error| error.to_string())?;

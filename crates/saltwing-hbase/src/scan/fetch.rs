@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 
 use super::reading::{Reading, while_running};
 use crate::HbaseError;
-use crate::rows::{ReadRow, RowReader};
+use crate::rows::{AnswerReader, ReadRow};
 
 /// Answers of a server that wait to be taken: with them the scanner's next one is under way.
 const ANSWERS_MAX: usize = 1;
@@ -23,7 +23,7 @@ pub(super) enum Fetched {
     Rows {
         /// Those of the table.
         rows: Vec<ReadRow>,
-        /// All that the server gave.
+        /// All that the server has read.
         scanned: u64,
         /// Bytes of the others.
         bytes: u64,
@@ -72,7 +72,7 @@ impl Fetch {
 struct Work {
     table: Table,
     start: Vec<u8>,
-    reader: Arc<RowReader>,
+    reader: Arc<dyn AnswerReader>,
     call_time: Duration,
     deadline: Option<Instant>,
     context: ScanContext,
@@ -80,21 +80,22 @@ struct Work {
 
 impl Work {
     async fn read(&self, scan: Scan, sender: &Sender<Result<Fetched, HbaseError>>) -> Result<(), HbaseError> {
-        let mut scanner = self.table.scan(self.reader.select(scan));
+        let mut scanner = self.table.scan(self.reader.ask(scan));
         loop {
             let answer = self.answer(&mut scanner).await?;
             if answer.is_empty() {
                 let _ = sender.send(Ok(Fetched::End)).await;
                 return Ok(());
             }
-            let (mut rows, mut bytes) = (Vec::with_capacity(answer.len()), 0);
+            let (mut rows, mut scanned, mut bytes) = (Vec::with_capacity(answer.len()), 0, 0);
             for row in &answer {
-                match self.reader.read(row)? {
-                    Some(read) => rows.push(read),
-                    None => bytes += row.key().len() as u64,
+                let before = rows.len();
+                scanned += self.reader.read(row, &mut rows)?;
+                if rows.len() == before {
+                    bytes += row.key().len() as u64;
                 }
             }
-            if sender.send(Ok(Fetched::Rows { rows, scanned: answer.len() as u64, bytes })).await.is_err() {
+            if sender.send(Ok(Fetched::Rows { rows, scanned, bytes })).await.is_err() {
                 return Ok(());
             }
         }

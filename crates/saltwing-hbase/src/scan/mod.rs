@@ -8,4 +8,5 @@ mod route_rows;
 mod route_scan;
 mod stream;
 
+pub(crate) use route_rows::{Next, RouteRows};
 pub(crate) use route_scan::RouteScan;

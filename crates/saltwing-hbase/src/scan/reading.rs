@@ -8,7 +8,7 @@ use hbase_client::Table;
 use saltwing_access::{Direction, ScanContext};
 
 use crate::cluster::Cluster;
-use crate::rows::RowReader;
+use crate::rows::AnswerReader;
 
 /// How soon a call notices that the statement must stop. A reader that waits on a thread notices it at once.
 const CHECKED_EVERY: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(super) async fn while_running<T>(context: &ScanContext, answer: impl Future<
 pub(super) struct Reading {
     pub(super) cluster: Arc<Cluster>,
     pub(super) table: Table,
-    pub(super) reader: Arc<RowReader>,
+    pub(super) reader: Arc<dyn AnswerReader>,
     pub(super) direction: Direction,
     /// Most rows of a job, if no filter is between its rows and those of the scan.
     pub(super) limit: Option<u64>,

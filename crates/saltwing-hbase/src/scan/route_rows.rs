@@ -14,7 +14,7 @@ use super::stream::Stream;
 use crate::HbaseError;
 use crate::cluster::{Cluster, GRACE, Place};
 use crate::phoenix_table::PhoenixTable;
-use crate::rows::{ReadRow, RowReader};
+use crate::rows::{AnswerReader, ReadRow};
 
 /// About the bytes of an answer if all buckets are read at once, and else.
 const MERGED_BYTES: u64 = 256 << 10;
@@ -23,7 +23,7 @@ const BYTES: u64 = 2 << 20;
 const FEW_ROWS_MIN: u64 = 64;
 
 /// The rows of a route, whatever a filter says.
-pub(super) struct RouteRows {
+pub(crate) struct RouteRows {
     reading: Reading,
     /// The look-up of the table's regions, at which the jobs are divided.
     regions: Option<RegionsAhead>,
@@ -35,7 +35,7 @@ pub(super) struct RouteRows {
 }
 
 /// What comes next.
-pub(super) enum Next {
+pub(crate) enum Next {
     Row(ReadRow),
     /// A row would have to be waited for.
     Waits,
@@ -47,11 +47,11 @@ impl RouteRows {
     ///
     /// # Errors
     /// If the table is of another store.
-    pub(super) fn start(
+    pub(crate) fn start(
         cluster: &Arc<Cluster>,
         table: &Table,
         route: &ScanRoute,
-        reader: RowReader,
+        reader: Arc<dyn AnswerReader>,
         is_whole: bool,
         context: &ScanContext,
     ) -> Result<Self, TableError> {
@@ -64,7 +64,7 @@ impl RouteRows {
         let is_whole = is_whole && phoenix.has_all_rows();
         let reading = Reading {
             cluster: cluster.clone(),
-            reader: Arc::new(reader),
+            reader,
             direction: *direction,
             limit: limit.filter(|_| is_whole),
             rows_per_call: few.and_then(|rows| u32::try_from(rows.max(FEW_ROWS_MIN)).ok()),
@@ -82,13 +82,8 @@ impl RouteRows {
         Ok(Self { reading, regions, streams, bucket_bytes: table.codec().bucket_bytes(), failed: None })
     }
 
-    /// The place of a column among those that are read.
-    pub(super) fn place(&self, column: usize) -> Option<usize> {
-        self.reading.reader.place(column)
-    }
-
     /// Ends what is under way.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         (self.regions, self.failed) = (None, None);
         self.streams.clear();
     }
@@ -105,7 +100,7 @@ impl RouteRows {
     ///
     /// # Errors
     /// Those of calls and of damaged rows; cancel, timeout and budget.
-    pub(super) fn next(&mut self, may_wait: bool) -> Result<Next, TableError> {
+    pub(crate) fn next(&mut self, may_wait: bool) -> Result<Next, TableError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }

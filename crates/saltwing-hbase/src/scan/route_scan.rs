@@ -33,8 +33,8 @@ pub(crate) struct RouteScan {
     remaining: Option<u64>,
     batch_rows: usize,
     context: ScanContext,
-    /// The rows, from the first call on, which tells the columns that are read.
-    started: Option<RouteRows>,
+    /// The rows and what reads them, from the first call on, which tells the columns that are read.
+    started: Option<(Arc<RowReader>, RouteRows)>,
 }
 
 impl RouteScan {
@@ -71,12 +71,13 @@ impl RouteScan {
     fn start(&mut self, columns: &[usize]) -> Result<&mut RouteRows, TableError> {
         if self.started.is_none() {
             let all: BTreeSet<usize> = columns.iter().chain(&self.filtered).copied().collect();
-            let reader = RowReader::new(&self.table, self.phoenix.clone(), all.into_iter().collect());
+            let reader = Arc::new(RowReader::new(&self.table, self.phoenix.clone(), all.into_iter().collect()));
             let is_whole = self.filter.is_none();
             let (table, context) = (&self.table, &self.context);
-            self.started = Some(RouteRows::start(&self.cluster, table, &self.route, reader, is_whole, context)?);
+            let rows = RouteRows::start(&self.cluster, table, &self.route, reader.clone(), is_whole, context)?;
+            self.started = Some((reader, rows));
         }
-        self.started.as_mut().ok_or(TableError::NoSuchTable(self.table.def().id.0))
+        self.started.as_mut().map(|(_, rows)| rows).ok_or(TableError::NoSuchTable(self.table.def().id.0))
     }
 
     /// The next rows that meet the filter; none at the end.
@@ -104,8 +105,8 @@ impl RouteScan {
             }
             if is_end || self.remaining == Some(0) {
                 self.remaining = Some(0);
-                if let Some(started) = &mut self.started {
-                    started.end();
+                if let Some((_, rows)) = &mut self.started {
+                    rows.end();
                 }
             }
             if is_end || !kept.is_empty() {
@@ -130,7 +131,7 @@ impl RouteScan {
 
     /// Where the values of a column are in the rows that are read.
     fn place(&self, column: usize) -> Result<usize, TableError> {
-        let place = self.started.as_ref().and_then(|started| started.place(column));
+        let place = self.started.as_ref().and_then(|(reader, _)| reader.place(column));
         debug_assert!(place.is_some(), "column {column} is not read");
         place.ok_or(TableError::NoSuchTable(self.table.def().id.0))
     }

@@ -100,7 +100,7 @@ fn start(reading: &Reading, job: &Job) -> Fetch {
     if let Some(rows) = reading.rows_per_call {
         scan = scan.rows_per_call(rows);
     }
-    if job.is_point() {
+    if job.is_point() && !reading.reader.is_computed() {
         scan = scan.limit(1);
     }
     Fetch::start(reading, job.start(), scan)

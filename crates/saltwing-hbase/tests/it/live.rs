@@ -2,6 +2,7 @@
 //!
 //! `HBASE_ADDRESS` is the address of the cluster, `PHOENIX_RESULTS` a file with an object of JSON in each line: `sql` is `SELECT * FROM ..`, `columns`
 //! are the names, and `rows` the values as texts, as Phoenix's JDBC driver gave them.
+//! `PHOENIX_AGGREGATES` is such a file of queries with aggregates.
 //! `HBASE_COPIES` has names of tables, `FROM=TO` with blanks between them: rows of the first are written into the second, which is like it and empty.
 
 use saltwing_access::{Durability, KeySet, OldRow, RowChange, ScanOrder, ScanRoute, ScanSpec};
@@ -11,6 +12,7 @@ use saltwing_types::text::hex;
 use saltwing_types::{SqlType, Value, datetime, text};
 
 use crate::world::{context, rows_of};
+use saltwing::Database;
 
 /// Whether a value is what Phoenix shows.
 fn agrees(value: &Value, ty: SqlType, shown: &serde_json::Value) -> bool {
@@ -92,6 +94,38 @@ fn rows_are_those_of_phoenix() {
     }
     println!("{tables} tables with {rows} rows, {refused} refused, {listed} tables listed");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `PHOENIX_AGGREGATES` is a file as `PHOENIX_RESULTS`, of queries with aggregates over plain columns.
+#[test]
+#[ignore = "needs a cluster"]
+fn aggregates_are_those_of_phoenix() {
+    let (store, catalog) = open(&std::env::var("HBASE_ADDRESS").unwrap(), Options::default()).unwrap();
+    let builder = Database::memory_builder().full_scan("allow").unwrap();
+    let connection = builder.open_with_catalog(store, catalog).unwrap().connect().blocking();
+    let results = std::fs::read_to_string(std::env::var("PHOENIX_AGGREGATES").unwrap()).unwrap();
+    let (mut queries, mut groups, mut wrong) = (0, 0, Vec::new());
+    for line in results.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (Some(sql), Some(shown)) = (line["sql"].as_str(), line["rows"].as_array()) else { continue };
+        let rows = connection.query(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let types: Vec<SqlType> = rows.columns().iter().map(|column| column.ty).collect();
+        let mut read: Vec<Vec<Value>> = rows.map(|row| row.unwrap().values().unwrap()).collect();
+        (queries, groups) = (queries + 1, groups + read.len());
+        for shown in shown {
+            let shown = shown.as_array().unwrap();
+            let is_same = |row: &Vec<Value>| {
+                row.iter().zip(&types).zip(shown).all(|((value, ty), shown)| agrees(value, *ty, shown))
+            };
+            match read.iter().position(is_same) {
+                Some(at) => drop(read.swap_remove(at)),
+                None => wrong.push(format!("{sql} lacks {shown:?}")),
+            }
+        }
+        wrong.extend(read.iter().map(|row| format!("{sql} has {row:?}")));
+    }
+    println!("{queries} queries with {groups} groups");
+    assert!(queries > 0 && wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod aggregates;
 mod catalog;
 mod golden;
 mod golden_rows;
 mod live;
+mod phoenix_aggregates;
 mod phoenix_server;
 mod scans;
 mod sql;
