@@ -13,6 +13,8 @@
 mod bench;
 mod engine;
 mod goals;
+#[cfg(feature = "hbase")]
+mod hbase;
 mod hot_paths;
 mod process;
 mod read;
@@ -75,12 +77,18 @@ struct Args {
 enum Command {
     /// Counts the instructions of hot paths, and fails where they are more than the stored ones allow.
     HotPaths(hot_paths::Args),
+    /// Saltwing beside Phoenix's JDBC driver on the tables of one cluster.
+    #[cfg(feature = "hbase")]
+    HbaseSpeed(hbase::Args),
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    if let Some(Command::HotPaths(hot)) = &args.command {
-        return hot_paths::run(hot);
+    match &args.command {
+        Some(Command::HotPaths(hot)) => return hot_paths::run(hot),
+        #[cfg(feature = "hbase")]
+        Some(Command::HbaseSpeed(speed)) => return hbase::run(speed),
+        None => {}
     }
     if let Some(folder) = &args.probe_memory {
         let kind = args.engines.first().copied().unwrap_or(EngineKind::Saltwing);

@@ -1,0 +1,14 @@
+//! Saltwing and Phoenix over the same tables of a cluster, in the same run, with the same answers.
+//!
+//! Each question is asked of both in turn, so that other load on the machine is that of both. Phoenix answers through its JDBC driver, which
+//! a program in Java drives (`benches/phoenix/PhoenixSpeed.java`).
+
+mod args;
+mod log;
+mod phoenix;
+mod question;
+mod run;
+mod saltwing_side;
+
+pub use args::Args;
+pub use run::run;
