@@ -30,7 +30,7 @@ impl Default for Options {
         Self {
             user: None,
             call_time: Duration::from_secs(60),
-            regions_at_once: 6,
+            regions_at_once: 10,
             definitions_checked_every: Duration::from_secs(1),
         }
     }
