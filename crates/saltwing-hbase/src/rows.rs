@@ -43,13 +43,13 @@ pub(crate) struct RowReader {
     phoenix: Arc<PhoenixTable>,
     columns: Vec<usize>,
     /// The cells that are read, by family and qualifier; none are all cells.
-    cells: Vec<(Bytes, Bytes)>,
+    cells: Vec<(Bytes, Option<Bytes>)>,
 }
 
 impl RowReader {
     /// A reader of these columns, by index; the physical key and the time of the row follow the last one.
     pub(crate) fn new(table: &Arc<Table>, phoenix: Arc<PhoenixTable>, columns: Vec<usize>) -> Self {
-        let cells = cells_of(&phoenix, &columns);
+        let cells = with_whole_families(&phoenix, cells_of(&phoenix, &columns));
         Self { table: table.clone(), phoenix, columns, cells }
     }
 
@@ -61,7 +61,10 @@ impl RowReader {
     /// The row of a physical key.
     pub(crate) fn get(&self, key: &[u8]) -> Get {
         let get = Get::new(Bytes::copy_from_slice(key));
-        self.cells.iter().fold(get, |get, (family, qualifier)| get.column(family.clone(), qualifier.clone()))
+        self.cells.iter().fold(get, |get, (family, qualifier)| match qualifier {
+            Some(qualifier) => get.column(family.clone(), qualifier.clone()),
+            None => get.family(family.clone()),
+        })
     }
 
     /// The values of a row; `None` if it is no row of the table.
@@ -100,7 +103,10 @@ impl RowReader {
 impl AnswerReader for RowReader {
     /// The cells that are needed.
     fn ask(&self, scan: Scan) -> Scan {
-        select(scan, &self.cells)
+        self.cells.iter().fold(scan, |scan, (family, qualifier)| match qualifier {
+            Some(qualifier) => scan.column(family.clone(), qualifier.clone()),
+            None => scan.family(family.clone()),
+        })
     }
 
     fn is_computed(&self) -> bool {
@@ -113,9 +119,15 @@ impl AnswerReader for RowReader {
     }
 }
 
-/// Lets a scan read some cells alone; none are all.
-pub(crate) fn select(scan: Scan, cells: &[(Bytes, Bytes)]) -> Scan {
-    cells.iter().fold(scan, |scan, (family, qualifier)| scan.column(family.clone(), qualifier.clone()))
+/// The cells, and in place of all cells of a family the family: servers then take each cell as it comes, and look for none.
+fn with_whole_families(phoenix: &PhoenixTable, cells: Vec<(Bytes, Bytes)>) -> Vec<(Bytes, Option<Bytes>)> {
+    let all = cells_of(phoenix, &(0..phoenix.places.len()).collect::<Vec<_>>());
+    let of_family = |cells: &[(Bytes, Bytes)], family: &Bytes| cells.iter().filter(|(of, _)| of == family).count();
+    let is_whole = |family: &Bytes| of_family(&all, family) > 1 && of_family(&cells, family) == of_family(&all, family);
+    let chosen = cells.iter().map(|(family, cell)| (family.clone(), (!is_whole(family)).then(|| cell.clone())));
+    let mut chosen: Vec<_> = chosen.collect();
+    chosen.dedup();
+    chosen
 }
 
 /// The cells that have these columns, and those that tell whether there is a row.

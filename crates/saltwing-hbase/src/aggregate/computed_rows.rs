@@ -9,7 +9,7 @@ use saltwing_types::Value;
 
 use super::pushed::Pushed;
 use crate::HbaseError;
-use crate::rows::{AnswerReader, ReadRow, select};
+use crate::rows::{AnswerReader, ReadRow};
 
 /// After how long a server gives what it has come to, in milliseconds: well before a call ends.
 const PAGE_MS: u64 = 15_000;
@@ -26,9 +26,10 @@ pub(super) struct ComputedRows {
 
 impl AnswerReader for ComputedRows {
     fn ask(&self, scan: Scan) -> Scan {
+        let cells = self.cells.iter();
+        let scan = cells.fold(scan, |scan, (family, qualifier)| scan.column(family.clone(), qualifier.clone()));
         let attributes = self.pushed.scan.attributes().into_iter().chain([AggregateScan::page(PAGE_MS)]);
-        let scan = attributes
-            .fold(select(scan, &self.cells), |scan, attribute| scan.attribute(attribute.name, attribute.value));
+        let scan = attributes.fold(scan, |scan, attribute| scan.attribute(attribute.name, attribute.value));
         scan.computed_rows()
     }
 
