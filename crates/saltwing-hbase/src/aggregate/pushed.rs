@@ -1,9 +1,7 @@
 //! What of an aggregation region servers make: the aggregates of their scans, and where the results of each call are among them.
 
 use saltwing_access::{Aggregation, PartialCall, Table};
-use saltwing_phoenix::{
-    Aggregate, AggregateFunction, AggregateScan, GroupKey, Grouping, PhoenixError, ScanExpression, StorageScheme,
-};
+use saltwing_phoenix::{Aggregate, AggregateFunction, AggregateScan, GroupKey, Grouping, PhoenixError, ScanExpression};
 use saltwing_types::SqlType;
 
 use crate::phoenix_table::{ColumnPlace, PhoenixTable};
@@ -15,8 +13,19 @@ pub(super) enum Made {
     Count(usize),
     /// A count of values and their sum.
     Total { known: usize, sum: usize },
+    /// The same, where the sum may have wrapped, with the least and the greatest value.
+    Wrapping { known: usize, sum: usize, least: usize, greatest: usize },
     /// A value.
     End(usize),
+}
+
+/// How BIGINTs are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sums {
+    /// At 64 bits, which is quick; whether one has wrapped is seen by the values' ends.
+    Wrapping,
+    /// As DECIMALs.
+    Exact,
 }
 
 /// An aggregation that region servers make.
@@ -28,41 +37,56 @@ pub(super) struct Pushed {
 }
 
 impl Pushed {
-    /// That of an aggregation; `None` if its results could differ from those of the rows that a scan gives: for views, for rows whose columns share a
-    /// cell, with a filter, and for what [`PhoenixError::NotPushed`] is about.
+    /// That of an aggregation; `None` if its results could differ from those of the rows that a scan gives: for views, with a filter, and for what
+    /// [`PhoenixError::NotPushed`] is about.
     ///
     /// # Errors
     /// Other errors of the table's format.
-    pub(super) fn of(aggregation: &Aggregation<'_>, phoenix: &PhoenixTable) -> Result<Option<Self>, PhoenixError> {
-        let format = phoenix.codec.format();
-        let is_plain = phoenix.adds_up && phoenix.has_all_rows() && format.storage == StorageScheme::CellPerColumn;
-        if !is_plain || aggregation.spec.is_filtered() {
+    pub(super) fn of(
+        aggregation: &Aggregation<'_>,
+        phoenix: &PhoenixTable,
+        sums: Sums,
+    ) -> Result<Option<Self>, PhoenixError> {
+        if !phoenix.adds_up || !phoenix.has_all_rows() || aggregation.spec.is_filtered() {
             return Ok(None);
         }
-        match Self::of_plain(aggregation, phoenix) {
+        match Self::of_plain(aggregation, phoenix, sums) {
             Err(PhoenixError::NotPushed { .. }) => Ok(None),
             pushed => pushed.map(Some),
         }
     }
 
-    fn of_plain(aggregation: &Aggregation<'_>, phoenix: &PhoenixTable) -> Result<Self, PhoenixError> {
+    /// Whether a sum may have wrapped.
+    pub(super) fn may_wrap(&self) -> bool {
+        self.made.iter().any(|made| matches!(made, Made::Wrapping { .. }))
+    }
+
+    fn of_plain(aggregation: &Aggregation<'_>, phoenix: &PhoenixTable, sums: Sums) -> Result<Self, PhoenixError> {
         let column = |place: &usize| expression(aggregation.spec.table(), aggregation.spec.columns(), phoenix, *place);
         let groups: Vec<ScanExpression> = aggregation.groups.iter().map(column).collect::<Result<_, _>>()?;
         let groups = if groups.is_empty() { None } else { Some(GroupKey::new(groups)?) };
         let mut aggregates = vec![Aggregate::count_rows()];
-        let mut result = |function, place: usize| {
-            let aggregate = Aggregate::of(function, column(&place)?)?;
-            Ok::<usize, PhoenixError>(place_of(&mut aggregates, aggregate))
+        let mut add = |aggregate: Result<Aggregate, PhoenixError>| -> Result<usize, PhoenixError> {
+            Ok(place_of(&mut aggregates, aggregate?))
         };
+        let aggregate = |function, place: usize| Aggregate::of(function, column(&place)?);
         let mut made = Vec::with_capacity(aggregation.calls.len());
         for call in aggregation.calls {
             made.push(match *call {
                 PartialCall::Rows => Made::Count(0),
-                PartialCall::Known(place) => Made::Count(result(AggregateFunction::Count, place)?),
-                PartialCall::Total(place) => Made::Total {
-                    known: result(AggregateFunction::Count, place)?,
-                    sum: result(AggregateFunction::Sum, place)?,
-                },
+                PartialCall::Known(place) => Made::Count(add(aggregate(AggregateFunction::Count, place))?),
+                PartialCall::Total(place) => {
+                    let known = add(aggregate(AggregateFunction::Count, place))?;
+                    match sums == Sums::Wrapping && column(&place)?.sql_type() == SqlType::BigInt {
+                        true => Made::Wrapping {
+                            known,
+                            sum: add(Aggregate::wrapping_sum(column(&place)?))?,
+                            least: add(aggregate(AggregateFunction::Min, place))?,
+                            greatest: add(aggregate(AggregateFunction::Max, place))?,
+                        },
+                        false => Made::Total { known, sum: add(aggregate(AggregateFunction::Sum, place))? },
+                    }
+                }
                 PartialCall::Min(place) | PartialCall::Max(place) => {
                     let ty = column(&place)?.sql_type();
                     if !has_order_of_sql(ty) {
@@ -70,7 +94,7 @@ impl Pushed {
                     }
                     let is_least = matches!(call, PartialCall::Min(_));
                     let function = if is_least { AggregateFunction::Min } else { AggregateFunction::Max };
-                    Made::End(result(function, place)?)
+                    Made::End(add(aggregate(function, place))?)
                 }
             });
         }

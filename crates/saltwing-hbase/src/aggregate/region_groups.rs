@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::ArrayRef;
 use saltwing_access::{
-    Aggregation, Direction, PartialGroups, PartialSource, PartialValues, ScanContext, ScanOrder, ScanRoute, TableError,
-    Total,
+    Aggregation, Direction, PartialGroups, PartialSource, PartialValues, ScanContext, ScanOrder, ScanRoute, Table,
+    TableError, Total,
 };
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SqlType, Value};
 
 use super::computed_rows::ComputedRows;
-use super::pushed::{Made, Pushed};
+use super::pushed::{Made, Pushed, Sums};
 use super::single_rows::{SingleRows, types_of};
 use crate::HbaseError;
 use crate::cluster::Cluster;
@@ -33,9 +33,19 @@ pub(crate) struct RegionGroups {
     groups: Vec<usize>,
     ends: Vec<Option<usize>>,
     types: Vec<SqlType>,
+    /// The start of another aggregation, if a sum of this one may have wrapped. It is without groups, and its results are few.
+    exactly: Option<Exactly>,
     /// The rows, for servers that turn out to add nothing up; `None` when groups were given.
     instead: Option<SingleRows>,
     context: ScanContext,
+}
+
+/// What starts an aggregation with sums that do not wrap.
+struct Exactly {
+    cluster: Arc<Cluster>,
+    table: Arc<Table>,
+    route: ScanRoute,
+    reader: Arc<ComputedRows>,
 }
 
 impl RegionGroups {
@@ -54,7 +64,14 @@ impl RegionGroups {
         let phoenix = PhoenixTable::of(table)?;
         let name = table.def().name.to_string();
         let failed = |error| HbaseError::Row { table: name.clone(), error };
-        let Some(pushed) = Pushed::of(aggregation, &phoenix).map_err(failed)? else { return Ok(None) };
+        let cells = cells_of(&phoenix, spec.columns());
+        let reader = |sums| -> Result<Option<Arc<ComputedRows>>, TableError> {
+            let pushed = Pushed::of(aggregation, &phoenix, sums).map_err(failed)?;
+            let (table, cells, gave_rows) = (name.clone(), cells.clone(), AtomicBool::new(false));
+            Ok(pushed.map(|pushed| Arc::new(ComputedRows { table, pushed, cells, gave_rows })))
+        };
+        let sums = if aggregation.groups.is_empty() { Sums::Wrapping } else { Sums::Exact };
+        let Some(first) = reader(sums)? else { return Ok(None) };
         // Neither an order nor a limit says anything of groups.
         let route = ScanRoute {
             direction: Direction::Forward,
@@ -64,12 +81,13 @@ impl RegionGroups {
             ..route
         };
         let instead = RouteScan::new(cluster, spec, route.clone(), context.clone())?;
-        let cells = cells_of(&phoenix, spec.columns());
-        let reader = Arc::new(ComputedRows { table: name, pushed, cells, gave_rows: AtomicBool::new(false) });
-        let rows = RouteRows::start(cluster, table, &route, reader.clone(), false, context)?;
+        let rows = RouteRows::start(cluster, table, &route, first.clone(), false, context)?;
+        let exact = if first.pushed.may_wrap() { reader(Sums::Exact)? } else { None };
+        let exactly = exact.map(|reader| Exactly { cluster: cluster.clone(), table: table.clone(), route, reader });
         Ok(Some(Self {
-            reader,
+            reader: first,
             rows,
+            exactly,
             groups: aggregation.groups.to_vec(),
             ends: aggregation.calls.iter().map(|call| call.column()).collect(),
             types: types_of(table, spec.columns()),
@@ -91,6 +109,50 @@ impl RegionGroups {
         Ok(rows)
     }
 
+    /// All results, of which there are few.
+    fn all_rows(&mut self) -> Result<Vec<ReadRow>, TableError> {
+        let mut all = Vec::new();
+        loop {
+            let rows = self.next_rows()?;
+            if rows.is_empty() {
+                return Ok(all);
+            }
+            all.extend(rows);
+        }
+    }
+
+    /// The results; if a sum may have wrapped, those of another aggregation, whose sums do not.
+    fn rows_with_sums(&mut self) -> Result<Vec<ReadRow>, TableError> {
+        if self.exactly.is_none() {
+            return self.next_rows();
+        }
+        let rows = self.all_rows()?;
+        match self.exactly.take().filter(|_| !rows.iter().all(|row| self.has_exact_sums(row))) {
+            None => Ok(rows),
+            Some(Exactly { cluster, table, route, reader }) => {
+                self.rows = RouteRows::start(&cluster, &table, &route, reader.clone(), false, &self.context)?;
+                self.reader = reader;
+                self.next_rows()
+            }
+        }
+    }
+
+    /// Whether no sum of the results can have wrapped: so many values of such ends have a sum within 64 bits.
+    fn has_exact_sums(&self, row: &ReadRow) -> bool {
+        let int =
+            |at: usize| if let Some(Value::Int(value)) = row.values.get(at) { Some(i128::from(*value)) } else { None };
+        self.reader.pushed.made.iter().all(|made| match *made {
+            Made::Wrapping { known, least, greatest, .. } => match (int(known), int(least), int(greatest)) {
+                (Some(0), ..) => true,
+                (Some(known), Some(least), Some(greatest)) => {
+                    known * least.abs().max(greatest.abs()) <= i128::from(i64::MAX)
+                }
+                _ => false,
+            },
+            _ => true,
+        })
+    }
+
     fn groups_of(&self, rows: &[ReadRow]) -> Result<PartialGroups, TableError> {
         let values = |at: usize| rows.iter().map(move |row| row.values.get(at).unwrap_or(&Value::Null));
         let columns = self.groups.iter().enumerate().map(|(at, &place)| self.column(place, values(at)));
@@ -102,9 +164,13 @@ impl RegionGroups {
         for (made, end) in self.reader.pushed.made.iter().zip(&self.ends) {
             calls.push(match (*made, *end) {
                 (Made::Count(at), _) => PartialValues::Counts(counts(at)?),
-                (Made::Total { known, sum }, _) => {
+                (Made::Total { known, sum } | Made::Wrapping { known, sum, .. }, _) => {
                     let totals = counts(known)?.into_iter().zip(result(sum));
-                    PartialValues::Totals(totals.map(|(known, sum)| self.total(known, sum)).collect::<Result<_, _>>()?)
+                    // That such a sum has not wrapped was seen before.
+                    let is_long = matches!(made, Made::Wrapping { .. });
+                    PartialValues::Totals(
+                        totals.map(|(known, sum)| self.total(known, sum, is_long)).collect::<Result<_, _>>()?,
+                    )
                 }
                 (Made::End(at), Some(place)) => PartialValues::Ends(self.column(place, result(at))?),
                 (Made::End(_), None) => return Err(self.damaged("an end of no column")),
@@ -126,10 +192,10 @@ impl RegionGroups {
         count.ok_or_else(|| self.damaged("a count that is none"))
     }
 
-    fn total(&self, known: u64, sum: &Value) -> Result<Total, TableError> {
+    fn total(&self, known: u64, sum: &Value, is_long: bool) -> Result<Total, TableError> {
         let sum = match sum {
             Value::Null if known == 0 => Some(0),
-            Value::Int(sum) if known <= SUMMED_MAX => Some(i128::from(*sum)),
+            Value::Int(sum) if is_long || known <= SUMMED_MAX => Some(i128::from(*sum)),
             Value::Decimal(sum) => sum.unscaled_at(0),
             _ => None,
         };
@@ -147,7 +213,7 @@ impl PartialSource for RegionGroups {
         if let Some(instead) = self.instead.as_mut().filter(|_| gave_rows(&self.reader)) {
             return instead.next_groups();
         }
-        let rows = match self.next_rows() {
+        let rows = match self.rows_with_sums() {
             Ok(rows) => rows,
             Err(error) => match self.instead.as_mut().filter(|_| gave_rows(&self.reader)) {
                 Some(instead) => {

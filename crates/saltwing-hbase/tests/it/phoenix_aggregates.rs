@@ -269,19 +269,24 @@ fn results(functions: &[(i64, Expression)], rows: &[&Vec<Cell>]) -> Vec<u8> {
     out
 }
 
+/// Sums of integers wrap at 64 bits, as those of the servers.
 fn sum(ty: SqlType, stored: &[Vec<u8>]) -> Option<(SqlType, Vec<u8>)> {
-    if stored.is_empty() {
+    let values: Vec<Value> = stored.iter().map(|stored| decode(ty, stored)).collect();
+    if values.is_empty() {
         return None;
     }
-    let zero = Decimal::new(0, 0).unwrap();
-    let add = |sum: Decimal, stored: &Vec<u8>| match decode(ty, stored) {
-        Value::Int(value) => sum.checked_add(Decimal::new(value.into(), 0).unwrap()).unwrap(),
-        Value::Decimal(value) => sum.checked_add(value).unwrap(),
+    if matches!(ty, SqlType::Decimal(_)) {
+        let add = |sum: Decimal, value: &Value| match value {
+            Value::Decimal(value) => sum.checked_add(*value).unwrap(),
+            other => panic!("a sum of {other:?}"),
+        };
+        let sum = values.iter().fold(Decimal::new(0, 0).unwrap(), add);
+        return Some((ty, encode(ty, &Value::Decimal(sum))));
+    }
+    let add = |sum: i64, value: &Value| match value {
+        Value::Int(value) => sum.wrapping_add(*value),
         other => panic!("a sum of {other:?}"),
     };
-    let sum = stored.iter().fold(zero, add);
-    match ty {
-        SqlType::Decimal(_) => Some((ty, encode(ty, &Value::Decimal(sum)))),
-        _ => Some((SqlType::BigInt, encode(SqlType::BigInt, &Value::Int(sum.to_i64().unwrap())))),
-    }
+    let sum = values.iter().fold(0, add);
+    Some((SqlType::BigInt, encode(SqlType::BigInt, &Value::Int(sum))))
 }

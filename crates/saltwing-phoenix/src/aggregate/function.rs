@@ -64,6 +64,18 @@ impl Aggregate {
         Ok(Self { function, argument: Some(argument), result })
     }
 
+    /// SUM of a BIGINT as the region servers have it: it wraps at 64 bits. It is exact if the number of values times the greatest distance of one
+    /// from 0 is within 64 bits, and takes less than a sum of DECIMALs.
+    ///
+    /// # Errors
+    /// [`PhoenixError::NotPushed`] for other types and descending key columns.
+    pub fn wrapping_sum(argument: ScanExpression) -> Result<Self, PhoenixError> {
+        if argument.ty != SqlType::BigInt || argument.is_descending {
+            return Err(PhoenixError::NotPushed { what: format!("a wrapping SUM of {}", argument.ty) });
+        }
+        Ok(Self { function: AggregateFunction::Sum, argument: Some(argument), result: SqlType::BigInt })
+    }
+
     /// The type of the result.
     pub fn result_type(&self) -> SqlType {
         self.result

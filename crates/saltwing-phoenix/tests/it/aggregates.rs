@@ -100,6 +100,10 @@ fn sums_of_64_bits_are_those_of_decimals() {
     assert_eq!(aggregates(vec![of(&plain, Sum, 0)]), "0001190113021102013002800bf702ff");
     assert_eq!(aggregates(vec![of(&plain, Sum, 1)]), "0001190113027902013002800cf702ff");
     assert_eq!(of(&plain, Sum, 0).result_type(), T::Decimal(None));
+    let wrapping = |column| Aggregate::wrapping_sum(ScanExpression::value_column(&plain, column).unwrap());
+    assert_eq!(aggregates(vec![wrapping(0).unwrap()]), "00011901021102013002800b");
+    assert_eq!(wrapping(0).unwrap().result_type(), T::BigInt);
+    assert!(wrapping(1).is_err());
     let keyed = table(&[(T::Varchar(None), false, false), (T::BigInt, false, false)], &[]);
     let key = Aggregate::of(Sum, ScanExpression::key_column(&keyed, 1).unwrap()).unwrap();
     assert_eq!(aggregates(vec![key]), "000119011301100205fff702ff");
