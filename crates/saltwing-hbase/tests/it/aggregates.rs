@@ -92,7 +92,11 @@ fn hinted(sql: &str) -> String {
     sql.replacen("SELECT", "SELECT /*+ FULL_SCAN */", 1)
 }
 
-fn values(rows: &[(u8, Option<i32>, Option<i64>, Option<u8>)]) -> Vec<String> {
+/// What a row is made of: the number of its key, and a number for each kind of column.
+type Numbers = (u8, Option<i32>, Option<i64>, Option<u8>);
+
+/// The statements that write rows into all tables.
+fn values(rows: &[Numbers]) -> Vec<String> {
     let null = || "NULL".to_owned();
     let number = |n: &Option<i64>| n.map_or_else(null, |n| n.to_string());
     let text = |n: &Option<u8>| n.map_or_else(null, |n| format!("'t{n}'"));
