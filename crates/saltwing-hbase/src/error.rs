@@ -88,6 +88,30 @@ pub enum HbaseError {
         /// What they gave.
         reason: &'static str,
     },
+    /// A definition that Phoenix's catalog cannot have, or a change that is made with Phoenix alone.
+    #[error("{object} cannot be so on a cluster: {reason}")]
+    NotDefined {
+        /// The table.
+        object: String,
+        /// The reason, with what to use instead.
+        reason: String,
+    },
+    /// An HBase table that is not in Phoenix's catalog has the name of a new table.
+    #[error(
+        "HBase has a table {table} that Phoenix's catalog does not know, and {reason}; delete it with HBase's shell, or map it with CREATE VIEW in Phoenix"
+    )]
+    TableInTheWay {
+        /// The HBase table.
+        table: String,
+        /// Why it is not taken.
+        reason: String,
+    },
+    /// A table that is not dropped because views are over it.
+    #[error("{table} is not dropped: views use it; DROP TABLE {table} CASCADE drops them, too")]
+    UsedByViews {
+        /// The table.
+        table: String,
+    },
     /// Something that this store does not do; the text says what to use instead.
     #[error("{0}")]
     NotSupported(&'static str),
@@ -118,6 +142,9 @@ impl HbaseError {
             | Self::NotOfView { .. }
             | Self::NotWritten { .. }
             | Self::NotComputed { .. }
+            | Self::NotDefined { .. }
+            | Self::UsedByViews { .. }
+            | Self::TableInTheWay { .. }
             | Self::NotSupported(_) => StorageCause::NotSupported,
             Self::Definition(_) | Self::Aggregate { .. } => StorageCause::Corrupt,
         }

@@ -4,6 +4,7 @@
 mod aggregate;
 mod attribute;
 mod catalog;
+mod ddl;
 mod definition;
 mod error;
 mod maintainer;
@@ -19,6 +20,10 @@ pub use attribute::Attribute;
 pub use catalog::{
     CATALOG_FAMILY, CATALOG_TABLE, CATALOG_TABLE_IN_NAMESPACE, CatalogKey, CatalogKeys, CatalogListing,
     LISTED_QUALIFIERS, ListedKind, ListedTable,
+};
+pub use ddl::{
+    CatalogCall, CatalogReply, CatalogRow, NewTable, RefusedChange, RowChange, TableProperties, added_columns,
+    dropped_columns, dropped_table, new_table, numbered_columns,
 };
 pub use definition::{
     ColumnDefinition, DefinitionError, IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind,

@@ -31,6 +31,10 @@ fn check(state: &State, work: &Work) -> Result<(), Exception> {
             let name = schema.table_name.as_ref().map(table_text).unwrap_or_default();
             if state.tables.contains_key(&name) { Err(Exception::fatal("TableExistsException", name)) } else { Ok(()) }
         }
+        Work::AddFamily(name, family) => match state.table(name)?.has_family(&family.name) {
+            false => Ok(()),
+            true => Err(Exception::fatal("InvalidFamilyOperationException", "the family is there")),
+        },
         Work::Disable(name) | Work::Split(name, _) | Work::Merge(name, _) => {
             is(name, TableStateKind::Enabled, "TableNotEnabledException")
         }
@@ -66,6 +70,7 @@ fn finish(state: &mut State, id: u64) {
         Work::Disable(name) => disable_table(state, &name),
         Work::Enable(name) => enable_table(state, &name),
         Work::Delete(name) => delete_table(state, &name),
+        Work::AddFamily(name, family) => state.table_mut(&name).map(|table| table.schema.column_families.push(family)),
         Work::Split(table, key) => {
             begin_split(state, &table, &key).and_then(|[_, first, second]| open_regions(state, &[first, second]))
         }

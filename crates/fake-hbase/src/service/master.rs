@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use hbase_client::proto::{
-    CreateTableRequest, CreateTableResponse, DeleteTableRequest, DeleteTableResponse, DisableTableRequest,
-    DisableTableResponse, EnableTableRequest, EnableTableResponse, ForeignExceptionMessage, GenericExceptionMessage,
-    GetProcedureResultRequest, GetProcedureResultResponse, GetTableDescriptorsRequest, GetTableDescriptorsResponse,
-    GetTableNamesRequest, GetTableNamesResponse, GetTableStateRequest, GetTableStateResponse, MergeTableRegionsRequest,
-    MergeTableRegionsResponse, MoveRegionRequest, MoveRegionResponse, ProcedureState, RegionSpecifier,
-    SetBalancerRunningRequest, SetBalancerRunningResponse, SplitTableRegionRequest, SplitTableRegionResponse,
-    TableName, TableState,
+    AddColumnRequest, AddColumnResponse, CreateTableRequest, CreateTableResponse, DeleteTableRequest,
+    DeleteTableResponse, DisableTableRequest, DisableTableResponse, EnableTableRequest, EnableTableResponse,
+    ForeignExceptionMessage, GenericExceptionMessage, GetProcedureResultRequest, GetProcedureResultResponse,
+    GetTableDescriptorsRequest, GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse,
+    GetTableStateRequest, GetTableStateResponse, MergeTableRegionsRequest, MergeTableRegionsResponse,
+    MoveRegionRequest, MoveRegionResponse, ProcedureState, RegionSpecifier, SetBalancerRunningRequest,
+    SetBalancerRunningResponse, SplitTableRegionRequest, SplitTableRegionResponse, TableName, TableState,
 };
 use prost::Message;
 
@@ -39,6 +39,12 @@ pub(crate) fn answer(state: &mut State, method: &str, message: Bytes) -> Result<
             let work = Work::Create(asked.table_schema, asked.split_keys);
             let proc_id = Some(submit(state, work, nonce(asked.nonce_group, asked.nonce))?);
             Ok(Reply::of(&CreateTableResponse { proc_id }))
+        }
+        "AddColumn" => {
+            let asked: AddColumnRequest = decode(message)?;
+            let work = Work::AddFamily(table_text(&asked.table_name), asked.column_families);
+            let proc_id = Some(submit(state, work, nonce(asked.nonce_group, asked.nonce))?);
+            Ok(Reply::of(&AddColumnResponse { proc_id }))
         }
         "DisableTable" => {
             let asked: DisableTableRequest = decode(message)?;

@@ -1,7 +1,7 @@
 //! Procedures of the master.
 
 use bytes::Bytes;
-use hbase_client::proto::TableSchema;
+use hbase_client::proto::{ColumnFamilySchema, TableSchema};
 
 use crate::exception::Exception;
 
@@ -12,6 +12,8 @@ pub(crate) enum Work {
     Disable(String),
     Enable(String),
     Delete(String),
+    /// Adds a column family to this table.
+    AddFamily(String, ColumnFamilySchema),
     /// Splits the region of this table that has the key.
     Split(String, Bytes),
     /// Merges the region of this table that has the row with the one after it.

@@ -40,6 +40,16 @@ impl Family {
         &self.0.name
     }
 
+    /// A family like this one, of another name.
+    #[must_use]
+    pub fn named(&self, name: impl Into<Bytes>) -> Self {
+        Self(ColumnFamilySchema { name: name.into(), ..self.0.clone() })
+    }
+
+    pub(super) fn message(&self) -> &ColumnFamilySchema {
+        &self.0
+    }
+
     /// The value of an attribute.
     pub fn value(&self, name: &str) -> Option<&[u8]> {
         value(&self.0.attributes, name)

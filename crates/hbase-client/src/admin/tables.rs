@@ -2,16 +2,16 @@
 
 use bytes::Bytes;
 
-use super::descriptor::TableDescriptor;
+use super::descriptor::{Family, TableDescriptor};
 use super::master::Admin;
 use super::procedures::Procedure;
 use crate::context::CallContext;
 use crate::error::Error;
 use crate::proto::{
-    CreateTableRequest, CreateTableResponse, DeleteTableRequest, DeleteTableResponse, DisableTableRequest,
-    DisableTableResponse, EnableTableRequest, EnableTableResponse, GetTableDescriptorsRequest,
-    GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse, GetTableStateRequest,
-    GetTableStateResponse, TableStateKind,
+    AddColumnRequest, AddColumnResponse, CreateTableRequest, CreateTableResponse, DeleteTableRequest,
+    DeleteTableResponse, DisableTableRequest, DisableTableResponse, EnableTableRequest, EnableTableResponse,
+    GetTableDescriptorsRequest, GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse,
+    GetTableStateRequest, GetTableStateResponse, TableStateKind,
 };
 use crate::table_name::TableName;
 
@@ -31,6 +31,18 @@ impl Admin {
         let request = CreateTableRequest { table_schema: table.message().clone(), split_keys, nonce_group, nonce };
         let created: CreateTableResponse = self.call(context, "CreateTable", &request).await?;
         self.wait(context, Procedure::new(created.proc_id)?).await
+    }
+
+    /// Adds a column family to a table, which stays in service, and waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Server`] if there is no such table, or if it has such a family; [`Error::Procedure`]; those of calls.
+    pub async fn add_family(&self, context: &CallContext, table: &TableName, family: &Family) -> Result<(), Error> {
+        let (nonce_group, nonce) = self.nonce();
+        let (table_name, column_families) = (table.message(), family.message().clone());
+        let request = AddColumnRequest { table_name, column_families, nonce_group, nonce };
+        let added: AddColumnResponse = self.call(context, "AddColumn", &request).await?;
+        self.wait(context, Procedure::new(added.proc_id)?).await
     }
 
     /// Takes a table out of service, and waits for it.

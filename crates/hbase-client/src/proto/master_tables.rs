@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use prost::Message;
 
-use super::base::{TableName, TableSchema, TableState};
+use super::base::{ColumnFamilySchema, TableName, TableSchema, TableState};
 
 /// Creates a table, with a region for each interval between the split keys.
 #[derive(Clone, PartialEq, Message)]
@@ -57,6 +57,26 @@ pub struct EnableTableRequest {
 /// The id of the procedure that does it.
 #[derive(Clone, PartialEq, Message)]
 pub struct EnableTableResponse {
+    #[prost(uint64, optional, tag = "1")]
+    pub proc_id: Option<u64>,
+}
+
+/// Adds a column family to a table.
+#[derive(Clone, PartialEq, Message)]
+pub struct AddColumnRequest {
+    #[prost(message, required, tag = "1")]
+    pub table_name: TableName,
+    #[prost(message, required, tag = "2")]
+    pub column_families: ColumnFamilySchema,
+    #[prost(uint64, optional, tag = "3")]
+    pub nonce_group: Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    pub nonce: Option<u64>,
+}
+
+/// The id of the procedure that does it.
+#[derive(Clone, PartialEq, Message)]
+pub struct AddColumnResponse {
     #[prost(uint64, optional, tag = "1")]
     pub proc_id: Option<u64>,
 }

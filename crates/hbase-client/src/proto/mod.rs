@@ -44,10 +44,10 @@ pub use master::{
     StackTraceElementMessage,
 };
 pub use master_tables::{
-    CreateTableRequest, CreateTableResponse, DeleteTableRequest, DeleteTableResponse, DisableTableRequest,
-    DisableTableResponse, EnableTableRequest, EnableTableResponse, GetTableDescriptorsRequest,
-    GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse, GetTableStateRequest,
-    GetTableStateResponse,
+    AddColumnRequest, AddColumnResponse, CreateTableRequest, CreateTableResponse, DeleteTableRequest,
+    DeleteTableResponse, DisableTableRequest, DisableTableResponse, EnableTableRequest, EnableTableResponse,
+    GetTableDescriptorsRequest, GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse,
+    GetTableStateRequest, GetTableStateResponse,
 };
 pub use multi::{Action, MultiRequest, MultiResponse, RegionAction, RegionActionResult, ResultOrException};
 pub use mutation::{

@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 /// Where what cannot be read is logged.
 pub(super) const LOG_TARGET: &str = "saltwing::hbase";
 
-const SERVICE: &str = "MetaDataService";
+pub(super) const SERVICE: &str = "MetaDataService";
 const METHOD: &str = "getTable";
 /// Most definitions that are requested at the same time.
 const CALLS_AT_ONCE: usize = 16;

@@ -19,8 +19,8 @@ use crate::open_tables::{OpenTables, Refresh};
 
 /// The definitions of Phoenix's catalog, as they are read from it.
 pub(super) struct Definitions {
-    cluster: Arc<Cluster>,
-    catalog: CatalogTable,
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) catalog: CatalogTable,
     pub(super) known: KnownTables,
     listing: Mutex<Option<(Instant, Arc<Listing>)>>,
     check: Mutex<Check>,
@@ -104,6 +104,20 @@ impl Definitions {
         let listing = Arc::new(Listing::new(listed));
         *self.listing.lock() = Some((began, listing.clone()));
         Ok(listing)
+    }
+
+    /// Reads the names anew when they are asked for next.
+    pub(super) fn forget_listing(&self) {
+        *self.listing.lock() = None;
+    }
+
+    /// Reads a definition again that has been changed from here. If that fails, the next look at it does.
+    pub(super) fn forget(&self, name: &TableName) {
+        self.forget_listing();
+        self.known.change(name);
+        if let Err(error) = self.newest(name) {
+            tracing::warn!(target: LOG_TARGET, table = %name, %error, "a changed definition could not be read again");
+        }
     }
 
     /// Starts to look whether known definitions have changed, if that is long ago. Does not wait.

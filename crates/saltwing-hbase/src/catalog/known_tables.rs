@@ -38,6 +38,8 @@ struct Known {
     view: Option<Box<TableDefinition>>,
     table: Readable,
     checked: Instant,
+    /// Whether it was changed from here since it was checked.
+    is_outdated: bool,
 }
 
 impl KnownTables {
@@ -53,7 +55,7 @@ impl KnownTables {
     /// A table whose definition was looked at so lately.
     pub(super) fn checked_within(&self, name: &TableName, age: Duration) -> Option<Readable> {
         let state = self.state.lock();
-        let known = state.tables.get(name).filter(|known| known.checked.elapsed() < age)?;
+        let known = state.tables.get(name).filter(|known| !known.is_outdated && known.checked.elapsed() < age)?;
         Some(known.table.clone())
     }
 
@@ -65,6 +67,15 @@ impl KnownTables {
     /// All names, with the times of their definitions.
     pub(super) fn times(&self) -> Vec<(TableName, i64)> {
         self.state.lock().tables.iter().map(|(name, known)| (name.clone(), known.time_for_server())).collect()
+    }
+
+    /// Notes that a definition is another one than the one that is known: its time is not asked for again.
+    pub(super) fn change(&self, name: &TableName) {
+        let mut state = self.state.lock();
+        state.version += 1;
+        if let Some(known) = state.tables.get_mut(name) {
+            known.is_outdated = true;
+        }
     }
 
     /// Notes what the server says of a table now; the table, `None` if there is none.
@@ -101,7 +112,8 @@ impl KnownTables {
         };
         debug_assert!(is_known || numbers.version == 0, "a new table has its first version");
         let table = Err(Arc::from(reason));
-        let known = Known { numbers, time: 0, sequence_number: 0, view: None, table, checked: Instant::now() };
+        let checked = Instant::now();
+        let known = Known { numbers, time: 0, sequence_number: 0, view: None, table, checked, is_outdated: false };
         let table = known.table.clone();
         state.tables.insert(name.clone(), known);
         table
@@ -110,7 +122,7 @@ impl KnownTables {
 
 impl Known {
     fn time_for_server(&self) -> i64 {
-        if self.view.is_some() { 0 } else { self.time }
+        if self.view.is_some() || self.is_outdated { 0 } else { self.time }
     }
 }
 
@@ -126,7 +138,7 @@ impl State {
         let (time, sequence_number) = (definition.timestamp, definition.sequence_number);
         let numbers = match self.tables.get_mut(name) {
             Some(known) if (known.time, known.sequence_number) == (time, sequence_number) && known.view == view => {
-                known.checked = Instant::now();
+                (known.checked, known.is_outdated) = (Instant::now(), false);
                 return known.table.clone();
             }
             // A table that was dropped and created again counts its changes from the beginning.
@@ -145,7 +157,8 @@ impl State {
         if table.is_err() {
             open.close(numbers.id);
         }
-        let known = Known { numbers, time, sequence_number, view, table: table.clone(), checked: Instant::now() };
+        let checked = Instant::now();
+        let known = Known { numbers, time, sequence_number, view, table: table.clone(), checked, is_outdated: false };
         self.tables.insert(name.clone(), known);
         table
     }

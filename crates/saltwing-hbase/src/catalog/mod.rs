@@ -1,6 +1,7 @@
 //! Phoenix's catalog as Saltwing's: names by the rows of SYSTEM.CATALOG, a table's definition by a call of the server that has it.
 
 mod calls;
+mod changes;
 mod default_value;
 mod definitions;
 mod known_tables;

@@ -8,14 +8,19 @@ use saltwing_access::{Table, TableError};
 use saltwing_catalog::{Applied, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError};
 use saltwing_types::{SequenceDef, TableId, Value};
 
+use super::changes::LeftTables;
 use super::definitions::Definitions;
 use super::reader::Reader;
 use crate::HbaseError;
 use crate::cluster::Cluster;
 use crate::open_tables::{OpenTables, Refresh};
 
-const NO_CHANGES: &str =
-    "this release does not change Phoenix's catalog: create, alter and drop tables, views and sequences with Phoenix";
+const NO_VIEWS: &str =
+    "views of a cluster are made and changed with Phoenix: CREATE VIEW there, and it is a table here";
+const NO_SEQUENCES: &str = "sequences of a cluster are made, changed and dropped with Phoenix";
+const NO_SCHEMAS: &str = "a schema of a cluster is there with its first table: CREATE TABLE s.t makes both";
+const NO_TRUNCATE: &str = "a cluster does not remove all rows of a table at once: DELETE /*+ FULL_SCAN */ FROM t, or DROP TABLE t and CREATE TABLE t";
+const NO_REGISTERED: &str = "tables of a program are not kept on a cluster: open a database in memory for them";
 const NO_USERS: &str =
     "a cluster has no users of this program: rights are those that HBase gives to the user of the connection";
 const NO_TEMPORARY: &str =
@@ -31,6 +36,8 @@ pub(crate) struct PhoenixCatalog {
     definitions: Arc<Definitions>,
     /// The last snapshot, for statements as long as nothing has changed.
     last: Mutex<Option<Arc<Reader>>>,
+    /// The HBase tables of dropped tables that are still there.
+    left: LeftTables,
 }
 
 impl PhoenixCatalog {
@@ -39,7 +46,7 @@ impl PhoenixCatalog {
         let definitions = Arc::new(Definitions::new(cluster, catalog, open.clone()));
         let catalog: Arc<dyn Refresh> = definitions.clone();
         open.belong_to(Arc::downgrade(&catalog));
-        Self { definitions, last: Mutex::default() }
+        Self { definitions, last: Mutex::default(), left: LeftTables::default() }
     }
 }
 
@@ -66,12 +73,28 @@ impl CatalogStore for PhoenixCatalog {
     fn apply(&self, change: CatalogChange<'_>) -> Result<Applied, ChangeError> {
         let reason = match change {
             CatalogChange::CreateTable { temporary: true, .. } => NO_TEMPORARY,
+            CatalogChange::CreateTable { def, sequences, .. } => {
+                return self.definitions.create_table(&def, &sequences, &self.left);
+            }
+            CatalogChange::AlterTable { old, new } => return self.definitions.alter_table(&old, &new),
+            // Views of Phoenix are tables here.
+            CatalogChange::DropTables(list) | CatalogChange::DropViews(list) => {
+                return self.definitions.drop_tables(&list, &*self.snapshot()?, &self.left);
+            }
             CatalogChange::CreateUser { .. }
             | CatalogChange::AlterUser { .. }
             | CatalogChange::DropUser(_)
             | CatalogChange::Grant(_)
             | CatalogChange::Revoke(_) => NO_USERS,
-            _ => NO_CHANGES,
+            CatalogChange::TruncateTables(_) => NO_TRUNCATE,
+            CatalogChange::CreateView { .. } | CatalogChange::AlterView { .. } => NO_VIEWS,
+            CatalogChange::CreateSequence { .. }
+            | CatalogChange::AlterSequence { .. }
+            | CatalogChange::DropSequences(_) => NO_SEQUENCES,
+            CatalogChange::CreateSchema(_) | CatalogChange::RestoreSchema(_) | CatalogChange::DropSchemas(_) => {
+                NO_SCHEMAS
+            }
+            CatalogChange::RegisterArrow(_) | CatalogChange::UnregisterArrow(_) => NO_REGISTERED,
         };
         Err(refused(reason).into())
     }
@@ -101,9 +124,8 @@ impl CatalogStore for PhoenixCatalog {
         Ok(())
     }
 
-    /// No drops are left from here.
     fn finish_drops(&self) -> Result<(), CatalogError> {
-        Ok(())
+        Ok(self.left.finish(&self.definitions)?)
     }
 
     /// No indexes are built from here.

@@ -33,6 +33,15 @@ pub struct PColumn {
     pub qualifier: Option<Vec<u8>>,
 }
 
+/// The number of the next column of a family.
+#[derive(Clone, PartialEq, Message)]
+pub struct QualifierCounter {
+    #[prost(string, required, tag = "1")]
+    pub family: String,
+    #[prost(int32, required, tag = "2")]
+    pub next: i32,
+}
+
 /// A table, a view or an index.
 ///
 /// The messages in it stay bytes: each is decoded when it is read, so that many empty ones take little memory, and messages
@@ -51,6 +60,8 @@ pub struct PTable {
     pub sequence_number: i64,
     #[prost(int64, required, tag = "6")]
     pub timestamp: i64,
+    #[prost(bytes = "vec", optional, tag = "7")]
+    pub key_name: Option<Vec<u8>>,
     #[prost(int32, required, tag = "8")]
     pub buckets: i32,
     #[prost(bytes = "vec", repeated, tag = "9")]
@@ -95,6 +106,8 @@ pub struct PTable {
     pub storage: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "35")]
     pub encoding: Option<Vec<u8>>,
+    #[prost(message, repeated, tag = "36")]
+    pub counters: Vec<QualifierCounter>,
     #[prost(int64, optional, tag = "42")]
     pub view_ttl: Option<i64>,
     #[prost(bytes = "vec", optional, tag = "47")]

@@ -15,6 +15,7 @@ mod view_condition;
 pub use column::ColumnDefinition;
 pub use error::DefinitionError;
 pub use literal::literal_value;
+pub(crate) use request::CLIENT_VERSION;
 pub use request::{TableReply, TableRequest};
 pub use table::{
     IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind, ViewDefinition, ViewKind,

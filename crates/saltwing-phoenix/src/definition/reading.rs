@@ -8,7 +8,7 @@ use saltwing_types::{SortOrder, SqlType, Value};
 use super::column::ColumnDefinition;
 use super::column_type::column_type;
 use super::error::DefinitionError;
-use super::message::{PColumn, PTable};
+use super::message::{PColumn, PTable, QualifierCounter};
 use super::table::{
     IndexDefinition, IndexEntry, IndexKind, IndexState, TableDefinition, TableKind, ViewDefinition, ViewKind,
 };
@@ -90,9 +90,11 @@ fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> 
         sequence_number: table.sequence_number,
         timestamp: table.timestamp,
         salt_buckets,
+        key_name: table.key_name.as_deref().map(text).transpose()?.and_then(optional),
         columns: columns.iter().map(|column| read_column(table, column)).collect::<Result<_, _>>()?,
         default_family: table.default_family.as_deref().map(text).transpose()?,
         qualifiers: numbered(&table.encoding, 0, QualifierScheme::from_number, "encoding scheme")?,
+        counters: table.counters.iter().map(counter).collect::<Result<_, _>>()?,
         storage: numbered(&table.storage, 1, StorageScheme::from_number, "storage scheme")?,
         immutable: table.immutable,
         store_nulls: table.store_nulls == Some(true),
@@ -104,6 +106,11 @@ fn read(table: &PTable, columns: &[PColumn]) -> Result<TableDefinition, Reason> 
         schema,
         name,
     })
+}
+
+fn counter(counter: &QualifierCounter) -> Result<(String, u32), Reason> {
+    let next = u32::try_from(counter.next).map_err(|_| format!("column number {}", counter.next))?;
+    Ok((counter.family.clone(), next))
 }
 
 fn physical_name(table: &PTable, schema: Option<&str>, name: &str, namespace_mapped: bool) -> Result<String, Reason> {

@@ -7,7 +7,7 @@ use super::message::{GetTableRequest, MetaDataResponse, MutationCode};
 use super::table::TableDefinition;
 
 /// 5.2.0 in the form of Phoenix: this is also what clients of 5.2.1 say.
-const CLIENT_VERSION: i32 = 5 << 16 | 2 << 8;
+pub(crate) const CLIENT_VERSION: i32 = 5 << 16 | 2 << 8;
 
 /// Asks for a table: `getTable` of `MetaDataService`, sent to the region of `SYSTEM.CATALOG` that has
 /// [`TableRequest::catalog_row`].
@@ -51,6 +51,14 @@ impl TableRequest<'_> {
             client_version: Some(CLIENT_VERSION),
         };
         request.encode_to_vec()
+    }
+
+    /// The definition in the reply to this request, as bytes: other requests give it back to the server. `None` if it has none.
+    ///
+    /// # Errors
+    /// [`DefinitionError::Message`].
+    pub fn definition_bytes(reply: &[u8]) -> Result<Option<Vec<u8>>, DefinitionError> {
+        Ok(MetaDataResponse::decode(reply).map_err(DefinitionError::damaged)?.table)
     }
 
     /// Reads the reply to this request.

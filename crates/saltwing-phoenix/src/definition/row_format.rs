@@ -4,7 +4,7 @@ use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder};
 
 use super::error::DefinitionError;
 use super::table::{IndexKind, TableDefinition, TableKind};
-use crate::{RowFormat, ValueColumn};
+use crate::{RowFormat, StorageScheme, ValueColumn};
 
 /// The family of columns that name none.
 const DEFAULT_FAMILY: &str = "0";
@@ -55,10 +55,20 @@ impl TableDefinition {
         })
     }
 
+    /// The family of columns that name none.
+    pub fn family_of_unnamed(&self) -> &str {
+        self.default_family.as_deref().unwrap_or(DEFAULT_FAMILY)
+    }
+
+    /// The family among whose columns one of this family gets its number: its own one if columns share a cell, else that of columns that name none.
+    pub fn counting_family<'a>(&'a self, family: &'a str) -> &'a str {
+        if self.storage == StorageScheme::CellPerFamily { family } else { self.family_of_unnamed() }
+    }
+
     /// Family of the cell that every row has: that of the first value column, else the default one.
-    fn empty_family(&self) -> &str {
+    pub fn empty_family(&self) -> &str {
         let first = self.columns.iter().find_map(|column| column.family.as_deref());
-        first.or(self.default_family.as_deref()).unwrap_or(DEFAULT_FAMILY)
+        first.unwrap_or_else(|| self.family_of_unnamed())
     }
 
     fn not_understood(&self, what: &str) -> DefinitionError {

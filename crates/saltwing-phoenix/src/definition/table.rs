@@ -23,12 +23,16 @@ pub struct TableDefinition {
     pub timestamp: i64,
     /// Salt buckets, 1 to 256.
     pub salt_buckets: Option<u16>,
+    /// Name of the key's constraint.
+    pub key_name: Option<String>,
     /// Columns in the order of their declaration, without the salt.
     pub columns: Vec<ColumnDefinition>,
     /// DEFAULT_COLUMN_FAMILY.
     pub default_family: Option<String>,
     /// How qualifiers are made.
     pub qualifiers: QualifierScheme,
+    /// The number of the next column of a family, if columns have numbers: [`TableDefinition::counting_family`] says of which.
+    pub counters: Vec<(String, u32)>,
     /// How many columns a cell has.
     pub storage: StorageScheme,
     /// Rows are written once.

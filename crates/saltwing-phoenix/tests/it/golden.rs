@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use saltwing_phoenix::{CellRef, RowFormat, TableDefinition};
 use saltwing_types::text::unhex;
 
-fn lines(file: &str) -> Vec<serde_json::Value> {
+pub fn lines(file: &str) -> Vec<serde_json::Value> {
     let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod catalog;
+mod ddl;
 mod dml;
 mod golden;
 mod golden_cells;
