@@ -33,6 +33,8 @@ pub struct Table {
     as_of_ms: Option<i64>,
     indexes: Arc<[Index]>,
     is_compared: bool,
+    /// The value that a column has in all rows, by the column's index.
+    constants: Vec<(usize, Value)>,
     /// The same table with the rows that are expired and kept for a longer TTL.
     with_kept: Option<Arc<Self>>,
     /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
@@ -90,6 +92,7 @@ impl Table {
             as_of_ms,
             indexes,
             is_compared: false,
+            constants: Vec::new(),
             with_kept,
             attached,
             store_data,
@@ -112,6 +115,18 @@ impl Table {
     /// all tables to check it against. A statement that changes rows that it has found must know them whole.
     pub fn is_compared(&self) -> bool {
         self.is_compared
+    }
+
+    /// The same table, of whose rows its store shows those alone that have these values in these columns.
+    #[must_use]
+    pub fn with_constants(self, constants: Vec<(usize, Value)>) -> Self {
+        Self { constants, ..self }
+    }
+
+    /// The values that all of its rows have, each with the index of its column: queries take them as conditions. The store leaves out all other rows
+    /// by itself.
+    pub fn constants(&self) -> &[(usize, Value)] {
+        &self.constants
     }
 
     /// Its secondary indexes, in the order of their creation.

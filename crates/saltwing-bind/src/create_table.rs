@@ -40,6 +40,8 @@ pub struct BoundTable {
     pub sequences: Vec<OwnSequence>,
     /// Notices.
     pub notices: Vec<String>,
+    /// Notices of options that have no effect on an embedded store.
+    pub option_notices: Vec<String>,
 }
 
 impl BoundTable {
@@ -87,7 +89,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     }
     // Split points and buckets exclude each other.
     let default_salt = default_salt.filter(|_| statement.split_on.is_empty());
-    let settings = builder.options(&statement.options, &key_columns, default_salt)?;
+    let mut settings = builder.options(&statement.options, &key_columns, default_salt)?;
     let mut options = settings.options;
     if statement.immutable && !options.iter().any(|o| o.name == IMMUTABLE_ROWS) {
         options.push(TableOption { name: IMMUTABLE_ROWS.into(), value: Value::Bool(true), honoured: false });
@@ -119,7 +121,8 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
     set_split_points(&mut def, &codec, &statement.split_on)?;
     let sequences = own_sequences(&def, &statement.columns)?;
-    Ok(BoundTable { def, sequences, notices: builder.notices })
+    let option_notices = std::mem::take(&mut settings.notices);
+    Ok(BoundTable { def, sequences, notices: builder.notices, option_notices })
 }
 
 fn table_name(statement: &CreateTable) -> TableName {
@@ -236,6 +239,8 @@ struct Settings {
     /// The value of TTL_COLUMN.
     ttl_column: Option<(String, Span)>,
     options: Vec<TableOption>,
+    /// Notices of the options.
+    notices: Vec<String>,
 }
 
 impl Builder {
@@ -418,8 +423,8 @@ impl Builder {
             }
         }
         let salt = salt(buckets, by)?;
-        self.notices.append(&mut options.notices);
-        Ok(Settings { salt, ttl_s: options.ttl_s, ttl_column, options: options.options })
+        let TableOptions { ttl_s, options, notices } = options;
+        Ok(Settings { salt, ttl_s, ttl_column, options, notices })
     }
 }
 

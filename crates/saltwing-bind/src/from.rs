@@ -19,6 +19,7 @@ use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
 use crate::system_table::system_table;
 use crate::table_call::{TableCall, is_unnest};
+use crate::table_constants::constant_conditions;
 use crate::tree::{ExternalSource, JoinKind, Output, Relation, Scan, SubqueryColumn};
 
 /// A relation, and how expressions name its columns.
@@ -202,7 +203,9 @@ impl QueryBinder<'_> {
             }
             _ => Scope::of_scan(&scan, named_at),
         };
-        self.with_dynamic_columns(scan, scope.public(is_public), &declared)
+        let conditions = constant_conditions(&scan);
+        let (relation, scope) = self.with_dynamic_columns(scan, scope.public(is_public), &declared)?;
+        Ok((relation.filtered(conditions), scope))
     }
 
     /// Whether a name with this schema, if it has one, is of the default schema.

@@ -79,6 +79,7 @@ mod subquery_column;
 mod system_facts;
 mod system_table;
 mod table_call;
+mod table_constants;
 mod table_option;
 mod table_path;
 mod target;

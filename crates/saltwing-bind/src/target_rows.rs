@@ -19,6 +19,7 @@ use crate::scope::Scope;
 use crate::select::{QueryClauses, SelectBinder};
 use crate::select_tree::{Clauses, Item};
 use crate::sequence_collector::SequenceCollector;
+use crate::table_constants::constant_conditions;
 use crate::target::NamedTarget;
 use crate::tree::{BoundQuery, JoinKind, Scan};
 
@@ -154,7 +155,9 @@ impl QueryBinder<'_> {
         let scan = Scan { table, as_of: None, alias, span, first_column, hints: self.hints.to_vec() };
         let is_public = named.alias.is_none() && self.names.is_public(&scan.table.def().name, self.catalog)?;
         let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span))).public(is_public);
-        self.with_dynamic_columns(scan, scope, named.dynamic)
+        let conditions = if is_written { Vec::new() } else { constant_conditions(&scan) };
+        let (relation, scope) = self.with_dynamic_columns(scan, scope, named.dynamic)?;
+        Ok((relation.filtered(conditions), scope))
     }
 }
 

@@ -21,10 +21,14 @@
 //! knows. A row that the statement has read is written if its cells are still those that were read. UPSERT of some columns reads nothing. Servers stamp
 //! the cells, but for those of a row with a ROW_TIMESTAMP.
 //!
+//! # Definitions that statements change
+//! CREATE TABLE, ALTER TABLE ADD and DROP COLUMN, DROP TABLE and DROP VIEW. A new HBase table comes before the rows of the catalog, and one that is dropped goes
+//! after them; what an interruption between the two leaves is taken, or deleted, when the statement is repeated.
+//!
 //! # What is refused by name
 //! Writes to tables with indexes that the servers are not asked to keep
 //! ([`saltwing_phoenix::index_attributes`]), to read-only views and to tables of Phoenix itself; some columns of a row whose columns share a cell; claims of unique
-//! values; changes of the catalog, values of sequences, temporary tables, users; views whose conditions are more than equalities, views that have
+//! values; all other changes of the catalog, values of sequences, temporary tables, users; views whose conditions are more than equalities, views that have
 //! dropped a column, views of tenants, and entries of indexes.
 //!
 //! | module | has |

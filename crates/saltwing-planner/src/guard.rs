@@ -114,6 +114,7 @@ impl TableAccess {
             refusal: verdict.refusal.clone(),
             span: verdict.refusal.as_ref().and_then(|refusal| refusal.span).or(self.span),
             forbidden: verdict.rule == Rule::Forbidden,
+            takes_option: !self.table.is_compared(),
         };
         Some(RefusedScans { tables: vec![table], verb: self.verb })
     }

@@ -32,7 +32,8 @@ pub struct IndexAdvice {
 /// bounded, or else those of the order. `None` if such an index would be read whole, too.
 pub(crate) fn index_for(table: &Arc<Table>, request: Request<'_>) -> Option<IndexAdvice> {
     let def = table.def();
-    if table.is_attached() || table.as_of_ms().is_some() {
+    // The commits of a store that compares rows keep no entries: it makes no index from here.
+    if table.is_attached() || table.is_compared() || table.as_of_ms().is_some() {
         return None;
     }
     let parts = parts(table, &request);

@@ -53,6 +53,8 @@ pub struct RefusedTable {
     pub span: Option<Span>,
     /// Whether the operator forbids full scans, so that no override helps.
     pub forbidden: bool,
+    /// Whether it can have the option FULL_SCAN: the catalog of another system has no such option.
+    pub takes_option: bool,
 }
 
 impl RefusedTable {
@@ -144,9 +146,14 @@ impl RefusedScans {
             "to read {what} all the same: {before} /*+ FULL_SCAN({}) */ {after}, or SET full_scan = 'allow'",
             hinted.join(", ")
         );
-        let options: Vec<String> =
-            names.iter().map(|name| format!("ALTER TABLE {name} SET FULL_SCAN = 'allow'")).collect();
-        vec![hint, format!("for a small table, once and for all: {}", options.join("; "))]
+        let takes_option = |name: &&String| self.tables.iter().any(|table| table.table == **name && table.takes_option);
+        let options: Vec<String> = names
+            .iter()
+            .filter(takes_option)
+            .map(|name| format!("ALTER TABLE {name} SET FULL_SCAN = 'allow'"))
+            .collect();
+        let once = format!("for a small table, once and for all: {}", options.join("; "));
+        std::iter::once(hint).chain((!options.is_empty()).then_some(once)).collect()
     }
 
     /// The place of the first table that has one.

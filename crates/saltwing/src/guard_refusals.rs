@@ -135,7 +135,7 @@ fn other_fixes(scans: &RefusedScans) -> Vec<RefusalFix> {
     for table in &scans.tables {
         let advice = table.refusal.iter().flat_map(|refusal| refusal.fixes.clone());
         fixes.extend(advice.map(|text| fix(text, None)));
-        if !table.forbidden {
+        if !table.forbidden && table.takes_option {
             let sql = format!("ALTER TABLE {} SET FULL_SCAN = 'allow'", table.table);
             fixes.push(fix(format!("if {} is small, allow scans of all of it", table.table), Some(sql)));
         }

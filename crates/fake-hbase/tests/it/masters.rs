@@ -1,12 +1,12 @@
 //! The master: tables and procedures.
 
 use hbase_client::proto::{
-    ColumnFamilySchema, CreateTableRequest, CreateTableResponse, DeleteTableRequest, DeleteTableResponse,
-    DisableTableRequest, DisableTableResponse, EnableTableRequest, EnableTableResponse, GetProcedureResultRequest,
-    GetProcedureResultResponse, GetTableDescriptorsRequest, GetTableDescriptorsResponse, GetTableNamesRequest,
-    GetTableNamesResponse, GetTableStateRequest, GetTableStateResponse, MergeTableRegionsRequest,
-    MergeTableRegionsResponse, MoveRegionRequest, MoveRegionResponse, RegionSpecifier, SplitTableRegionRequest,
-    SplitTableRegionResponse, TableName, TableSchema,
+    AddColumnRequest, AddColumnResponse, ColumnFamilySchema, CreateTableRequest, CreateTableResponse,
+    DeleteTableRequest, DeleteTableResponse, DisableTableRequest, DisableTableResponse, EnableTableRequest,
+    EnableTableResponse, GetProcedureResultRequest, GetProcedureResultResponse, GetTableDescriptorsRequest,
+    GetTableDescriptorsResponse, GetTableNamesRequest, GetTableNamesResponse, GetTableStateRequest,
+    GetTableStateResponse, MergeTableRegionsRequest, MergeTableRegionsResponse, MoveRegionRequest, MoveRegionResponse,
+    RegionSpecifier, SplitTableRegionRequest, SplitTableRegionResponse, TableName, TableSchema,
 };
 
 use fake_hbase::{Cluster, RegionId};
@@ -40,6 +40,25 @@ async fn result(wire: &mut Wire, proc_id: Option<u64>) -> (usize, Option<String>
         }
     }
     unreachable!()
+}
+
+#[tokio::test]
+async fn a_family_is_added_once() {
+    let cluster = Cluster::start(1).unwrap();
+    let mut wire = Wire::to(&cluster.master(), "MasterService").await;
+    let created = wire.call::<CreateTableResponse>("CreateTable", &creation(), &[]).await.unwrap().message.proc_id;
+    assert_eq!(result(&mut wire, created).await.1, None);
+    let column_families = ColumnFamilySchema { name: "g".into(), ..ColumnFamilySchema::default() };
+    let adding = AddColumnRequest { table_name: name("t"), column_families, nonce_group: Some(1), nonce: Some(3) };
+    let added = wire.call::<AddColumnResponse>("AddColumn", &adding, &[]).await.unwrap().message.proc_id;
+    assert_eq!(result(&mut wire, added).await.1, None);
+    let asked = GetTableDescriptorsRequest { table_names: vec![name("t")], ..GetTableDescriptorsRequest::default() };
+    let answer = wire.call::<GetTableDescriptorsResponse>("GetTableDescriptors", &asked, &[]).await.unwrap();
+    let families = answer.message.table_schema[0].column_families.iter().map(|family| family.name.clone());
+    assert_eq!(families.collect::<Vec<_>>(), ["f", "g"]);
+    let again = AddColumnRequest { nonce: Some(4), ..adding };
+    let exists = wire.call::<AddColumnResponse>("AddColumn", &again, &[]).await.map(|_| ()).unwrap_err();
+    assert_eq!(class(&exists), "InvalidFamilyOperationException");
 }
 
 async fn names(wire: &mut Wire) -> Vec<TableName> {

@@ -51,7 +51,7 @@ impl Definitions {
     }
 
     /// What the server says of a table now.
-    fn newest(&self, name: &TableName) -> Result<Option<Readable>, TableError> {
+    pub(super) fn newest(&self, name: &TableName) -> Result<Option<Readable>, TableError> {
         let (catalog, known, of_call) = (self.catalog.clone(), self.known.time_of(name), name.clone());
         let row = [b"\0", name.schema.as_deref().unwrap_or_default().as_bytes(), b"\0", name.name.as_bytes()].concat();
         let reply = self.cluster.call(Place::Row(&self.catalog, &row), |context| async move {

@@ -51,7 +51,7 @@ pub(super) fn table_of(definition: &TableDefinition, numbers: Numbers) -> Result
     let data = PhoenixTable {
         physical,
         places: places(&definition.columns),
-        constants,
+        constants: constants.clone(),
         not_written: attributes.as_ref().err().cloned(),
         attributes: attributes.unwrap_or_default(),
         is_mapped: view.is_some_and(|view| view.kind == ViewKind::Mapped),
@@ -59,7 +59,7 @@ pub(super) fn table_of(definition: &TableDefinition, numbers: Numbers) -> Result
         codec,
     };
     let table = Table::new(def).map_err(|error| error.to_string())?;
-    Ok(table.compared().with_store_data(Arc::new(data)))
+    Ok(table.compared().with_constants(constants).with_store_data(Arc::new(data)))
 }
 
 fn table_def(definition: &TableDefinition, codec: &RowCodec, numbers: Numbers) -> Result<TableDef, String> {

@@ -207,7 +207,7 @@ fn changes_of_the_catalog_are_refused_by_name() {
         assert_eq!(error.code(), ErrorCode::NotSupported);
         assert!(error.to_string().contains(text), "{error}");
     };
-    refused(catalog.apply(CatalogChange::CreateSchema("s")).unwrap_err().error, "with Phoenix");
+    refused(catalog.apply(CatalogChange::CreateSchema("s")).unwrap_err().error, "with its first table");
     refused(catalog.apply(CatalogChange::DropUser("u")).unwrap_err().error, "HBase gives to the user");
     refused(catalog.lease_ids(1).unwrap_err(), "temporary tables");
     assert!(catalog.finish_drops().is_ok() && catalog.return_sequence_values().is_ok());

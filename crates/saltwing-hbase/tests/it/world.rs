@@ -69,6 +69,11 @@ impl World {
         }
     }
 
+    /// Waits for what the client of this world does.
+    pub fn block_on<T>(&self, work: impl AsyncFnOnce(&Client, &CallContext) -> T) -> T {
+        self.runtime.block_on(work(&self.client, &CallContext::within(Duration::from_secs(60))))
+    }
+
     /// Enters the runtime of the cluster: servers that are started need it.
     pub fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
         self.runtime.enter()

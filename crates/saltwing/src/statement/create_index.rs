@@ -44,7 +44,12 @@ impl StatementKind for CreateIndex {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
-        session.shared().tables.capabilities().check_atomic("an index")?;
+        let is_kept = session.shared().tables.capabilities().check_atomic("an index");
+        is_kept.map_err(|error| {
+            Error::from(error).with_help(Some(
+                "the system that has the table makes its indexes: CREATE INDEX with Phoenix, on a cluster",
+            ))
+        })?;
         let table = resolve(&*session.catalog()?, &self.table)?;
         let create = with_free_name(self, &table);
         let (name, index) = (&create.table, &create.name);

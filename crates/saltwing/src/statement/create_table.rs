@@ -1,5 +1,6 @@
 //! CREATE TABLE.
 
+use saltwing_access::AtomicScope;
 use saltwing_catalog::{CatalogChange, CatalogError, CatalogStore, ChangeError};
 use saltwing_sql::statement::CreateTable;
 
@@ -78,5 +79,10 @@ pub(crate) fn make_table(session: &Session, create: &CreateTable) -> Result<Vec<
         Err(ChangeError { error: CatalogError::DuplicateTable { .. }, .. }) if create.if_not_exists => {}
         created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
     }
-    Ok(bound.notices)
+    let mut notices = bound.notices;
+    // The catalog of a store that writes each row by itself is another system's, which knows the options.
+    if shared.tables.capabilities().atomic == AtomicScope::Store {
+        notices.extend(bound.option_notices);
+    }
+    Ok(notices)
 }

@@ -64,8 +64,11 @@ impl Definitions {
     fn check_free(&self, def: &TableDef, new: &TableDefinition) -> Result<(), ChangeError> {
         self.forget_listing();
         let listing = self.listing()?;
-        let Some(found) = listing.named(new.schema.as_deref(), &new.name).first() else { return Ok(()) };
-        let (name, found) = (def.name.to_string(), found.name.to_string());
+        // The server knows a table whose row is not read yet.
+        let is_there = self.newest(&name_of(new)).map_err(CatalogError::from)?.is_some().then(|| name_of(new));
+        let listed = listing.named(new.schema.as_deref(), &new.name).first().map(|found| found.name.clone());
+        let Some(found) = listed.or(is_there) else { return Ok(()) };
+        let (name, found) = (def.name.to_string(), found.to_string());
         Err(CatalogError::DuplicateTable { existing: Some(found).filter(|found| *found != name), name }.into())
     }
 }
