@@ -21,6 +21,7 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
+use crate::table_constants::constant_conditions;
 use crate::target::{NamedTarget, Target};
 use crate::target_rows::{RowCondition, TargetOutput, TargetRows, TargetSource};
 use crate::tree::SequenceUses;
@@ -393,14 +394,14 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
     let view = target.view.as_deref();
     let is_queried = !dynamic.is_empty() || view.is_some_and(|view| !view.own.is_empty());
-    let of_view = || view.map(|view| view.conditions.clone()).unwrap_or_default();
+    let of_view = || view.map_or_else(|| constant_conditions(&target.table, 0), |view| view.conditions.clone());
     let rows = match selection {
         _ if is_queried || !using.is_empty() || order_by.is_some() || limit.is_some() => DeletedRows::Query,
         None => DeletedRows::Where(of_view()),
         Some(selection) => match Lowerer::new(&scope, params).lower(selection) {
             Ok(e) => {
                 let own = conditions(typing::condition(e)?);
-                DeletedRows::Where(if view.is_some() { of_view().into_iter().chain(own).collect() } else { own })
+                DeletedRows::Where(of_view().into_iter().chain(own).collect())
             }
             Err(LowerError::Unsupported(..)) => DeletedRows::Query,
             Err(LowerError::Invalid(error)) => return Err(error),

@@ -203,7 +203,7 @@ impl QueryBinder<'_> {
             }
             _ => Scope::of_scan(&scan, named_at),
         };
-        let conditions = constant_conditions(&scan);
+        let conditions = constant_conditions(&scan.table, first_column);
         let (relation, scope) = self.with_dynamic_columns(scan, scope.public(is_public), &declared)?;
         Ok((relation.filtered(conditions), scope))
     }

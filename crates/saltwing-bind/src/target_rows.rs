@@ -155,7 +155,7 @@ impl QueryBinder<'_> {
         let scan = Scan { table, as_of: None, alias, span, first_column, hints: self.hints.to_vec() };
         let is_public = named.alias.is_none() && self.names.is_public(&scan.table.def().name, self.catalog)?;
         let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span))).public(is_public);
-        let conditions = if is_written { Vec::new() } else { constant_conditions(&scan) };
+        let conditions = if is_written { Vec::new() } else { constant_conditions(&scan.table, first_column) };
         let (relation, scope) = self.with_dynamic_columns(scan, scope, named.dynamic)?;
         Ok((relation.filtered(conditions), scope))
     }

@@ -91,7 +91,7 @@ fn definitions_made_here_are_phoenixs() {
     assert_eq!(read[2], ["k1 1 one", "k2 2 -"]);
     assert_eq!(read[3], ["1 true"]);
     std::thread::sleep(std::time::Duration::from_secs(2));
-    let all = "SELECT * FROM ddl_log WHERE phone IN ('a', 'd')";
+    let all = "SELECT * FROM ddl_log WHERE phone IN ('a', 'd') ORDER BY phone, ts DESC";
     let rows_here = ["a 2 20 y - - 5000000000", "a 1 10 x 99 m -", "d 9 7 phoenix - - -"];
     assert_eq!(rows(&database, all), rows_here);
     assert_eq!(rows(&database, "SELECT ts FROM ddl_view"), ["2", "1"]);

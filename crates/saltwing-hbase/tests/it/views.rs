@@ -52,3 +52,13 @@ fn advice_is_possible_on_a_cluster() {
     assert!(help.contains("FULL_SCAN(CA39)"), "{help}");
     assert!(!help.contains("CREATE INDEX") && !help.contains("ALTER TABLE"), "{help}");
 }
+
+/// UPDATE and DELETE reach the rows of the view alone.
+#[test]
+fn changes_are_of_the_rows_of_the_view() {
+    let (_world, database) = open();
+    assert_eq!(execute(&database, "UPDATE ca40v SET v = v + 1").unwrap(), 1);
+    assert_eq!(execute(&database, "DELETE FROM ca40v WHERE k = 'q'").unwrap(), 0);
+    assert_eq!(rows(&database, "SELECT v FROM ca40 WHERE k = 'fixed'"), ["3"]);
+    assert_eq!(rows(&database, "SELECT m FROM ca40 WHERE k = 'q'"), ["7"]);
+}
