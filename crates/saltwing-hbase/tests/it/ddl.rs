@@ -1,5 +1,8 @@
 //! Definitions that statements make, change and drop.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fake_hbase::{Call, Exception, Fault};
 use hbase_client::TableName;
 use saltwing::{Database, ErrorCode};
 
@@ -89,6 +92,25 @@ fn what_is_there_is_told() {
     done(&database, "ALTER TABLE u DROP COLUMN IF EXISTS w");
 }
 
+/// The HBase tables of a table that is dropped go one after the other; one that cannot be deleted now is deleted later.
+#[test]
+fn hbase_tables_that_are_left_are_deleted_later() {
+    let (world, database) = open();
+    done(&database, "CREATE TABLE t (k VARCHAR PRIMARY KEY, v INTEGER)");
+    world.cluster.create_table("_IDX_T", &["0"], &[]).unwrap();
+    let is_there = |name: &str| {
+        let name: TableName = name.parse().unwrap();
+        world.block_on(async |client, context| client.admin().descriptor(context, &name).await.unwrap().is_some())
+    };
+    assert!(is_there("T") && is_there("_IDX_T"));
+    world.cluster.on_next("DeleteTable", Fault::Exception(Exception::do_not_retry("the test wants it so")));
+    done(&database, "DROP TABLE t");
+    assert!(is_there("T") && !is_there("_IDX_T"), "one of them is left");
+    assert_eq!(execute(&database, "DROP TABLE t").unwrap_err().code(), ErrorCode::NoSuchTable);
+    world.catalog.finish_drops().unwrap();
+    assert!(!is_there("T"));
+}
+
 /// The HBase table is made, and the rows of the catalog are not: the statement can be repeated.
 #[test]
 fn an_interrupted_creation_is_repeated() {
@@ -99,6 +121,24 @@ fn an_interrupted_creation_is_repeated() {
     assert!(error.to_string().contains("the test wants it so"), "{error}");
     assert_eq!(shape(&world, "T").1, ["0"]);
     done(&database, sql);
+    done(&database, "UPSERT INTO t VALUES ('a', 1)");
+    assert_eq!(rows(&database, "SELECT v FROM t WHERE k = 'a'"), ["1"]);
+}
+
+/// The reply of the catalog's server is lost: the statement does not claim that nothing was made.
+#[test]
+fn a_lost_reply_is_told() {
+    let (world, database) = open();
+    let is_made = AtomicBool::new(false);
+    let is_of_catalog = move |call: &Call| {
+        is_made.fetch_or(call.method == "CreateTable", Ordering::Relaxed);
+        call.method == "ExecService" && is_made.load(Ordering::Relaxed)
+    };
+    world.cluster.on_call(1, is_of_catalog, Fault::CutAfter);
+    let sql = "CREATE TABLE t (k VARCHAR PRIMARY KEY, v INTEGER)";
+    let error = execute(&database, sql).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::CommitUnknown, "{error}");
+    assert_eq!(execute(&database, sql).unwrap_err().code(), ErrorCode::DuplicateTable);
     done(&database, "UPSERT INTO t VALUES ('a', 1)");
     assert_eq!(rows(&database, "SELECT v FROM t WHERE k = 'a'"), ["1"]);
 }

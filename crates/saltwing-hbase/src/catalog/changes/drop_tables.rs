@@ -41,10 +41,14 @@ impl Definitions {
                 false => Err(CatalogError::NoSuchTable { name: known.to_string(), nearest: None }.into()),
             };
         };
-        let to_delete = self.drop_one(&definition, list.dependents == Dependents::Drop)?;
-        let is_view = matches!(definition.kind, TableKind::View(_));
+        let mut to_delete = self.drop_one(&definition, list.dependents == Dependents::Drop)?;
+        match definition.kind {
+            // Its rows are those of its table.
+            TableKind::View(_) => to_delete.clear(),
+            _ => to_delete.push(indexes_of_views(&definition.physical_name)),
+        }
         let mut applied = Applied::default();
-        for name in to_delete.iter().filter(|_| !is_view) {
+        for name in &to_delete {
             let Ok(physical) = name.parse::<PhysicalName>() else { continue };
             left.add(physical.clone());
             if let Err(error) = left.finish_of(self, &physical) {
@@ -81,6 +85,26 @@ impl Definitions {
         match reply.map_err(CatalogError::from)? {
             TableReply::Table(definition) => Ok(Some(*definition)),
             TableReply::Unchanged | TableReply::NotFound => Ok(None),
+        }
+    }
+}
+
+/// The HBase table that has the indexes of all views over a table. Most tables have none.
+fn indexes_of_views(physical_name: &str) -> String {
+    match physical_name.split_once(':') {
+        Some((namespace, name)) => format!("{namespace}:_IDX_{name}"),
+        None => format!("_IDX_{physical_name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_of_views_have_a_table_beside_that_of_the_rows() {
+        for (table, indexes) in [("T", "_IDX_T"), ("S.T", "_IDX_S.T"), ("S:T", "S:_IDX_T")] {
+            assert_eq!(indexes_of_views(table), indexes);
         }
     }
 }
