@@ -498,7 +498,6 @@ fn function_test(index: usize, world: &World<'_>, tape: &mut Tape) -> Result<Exp
 
 fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
     use saltwing_types::ArithOp::{Add, Div, Mul, Rem, Sub};
-    use saltwing_types::DateField;
     let numbers = ["1", "10", "2.5", "0", "3", "1.5e0", "9223372036854775807", "0.001"];
     let operand = |tape: &mut Tape| {
         if tape.one_in(20) {
@@ -536,8 +535,8 @@ fn function(e: Expr, tape: &mut Tape) -> Result<Expr, ValueError> {
                 1 | 2 => typing::call_named("DATE_TRUNC", vec![unit, e]),
                 3 => typing::call_named("DATE_BIN", vec![text(tape.pick(&["15 minutes", "7 days"])), e]),
                 4 => {
-                    let fields = [DateField::Year, DateField::Year, DateField::Month];
-                    typing::call(Function::extract(tape.pick(&fields)), vec![e])
+                    let fields = ["YEAR", "YEAR", "MONTH", "CENTURY", "DECADE", "JULIAN"];
+                    typing::call_named(tape.pick(&fields), vec![e])
                 }
                 5 => typing::cast(e, tape.pick(&[T::Date, T::Timestamp, T::BigInt, T::UnsignedDate])),
                 _ => typing::call_named(tape.pick(&roundings), vec![e, unit]),
