@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use saltwing::{Database, Value, blocking};
 
-use super::log::ClusterLog;
+use super::log::{ClusterLog, ROWS_A_COMMIT};
 use super::phoenix::Answer;
 use super::question::Parameter;
 use crate::Result;
@@ -43,8 +43,8 @@ impl Saltwing {
         Ok(Answer { time, rows: rows.len() as u64, checksum })
     }
 
-    /// The store sends the rows of a part in requests of 1,000, several at a time.
     pub fn load(&self, table: &str, log: ClusterLog) -> Result<Duration> {
+        self.connection.execute(&format!("SET autocommit_rows = {ROWS_A_COMMIT}"), ())?;
         let began = Instant::now();
         let mut appender = self.connection.appender(table)?.on_conflict(saltwing::OnConflict::Replace);
         for index in 0..log.rows() {
@@ -54,7 +54,9 @@ impl Saltwing {
             appender.append_row(values.collect::<Vec<_>>())?;
         }
         appender.close()?;
-        Ok(began.elapsed())
+        let time = began.elapsed();
+        self.connection.execute("SET autocommit_rows = DEFAULT", ())?;
+        Ok(time)
     }
 }
 

@@ -1,6 +1,5 @@
 //! How the rows of a table are sent, and what became of each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use hbase_client::proto::CompareType;
@@ -17,9 +16,6 @@ use crate::cluster::{Cluster, Place};
 use crate::phoenix_table::PhoenixTable;
 use crate::rows::RowReader;
 
-/// Rows of a request, several of which are under way: servers write them side by side, and wait for their journals together.
-const REQUEST_ROWS: usize = 1000;
-const REQUESTS_AT_ONCE: usize = 8;
 /// Rows with conditions that are sent at a time, each in a call of its own.
 const CALLS_AT_ONCE: usize = 16;
 /// Rows that are read at a time to be compared.
@@ -97,37 +93,16 @@ impl Sender {
             }
         }
         let mut written: Vec<Written> = Vec::new();
-        self.send_plain(plain, context, &mut written).await;
+        if !plain.is_empty() {
+            written.extend(
+                self.table.multi(context, plain).await.into_iter().map(|outcome| of_outcome(outcome.map(|_| ()))),
+            );
+        }
         for rows in equal.chunks(ROWS_READ_AT_ONCE) {
             self.compare(rows, context, &mut alone, &mut written).await;
         }
         self.send_alone(alone, context, &mut written).await;
         written
-    }
-
-    /// Sends rows without conditions, several requests at a time. They are in the order of their keys, so that a request is of few regions.
-    async fn send_plain(&self, rows: Vec<Action>, context: &CallContext, written: &mut Vec<Written>) {
-        let (mut left, mut calls, mut sizes) = (rows.into_iter(), JoinSet::new(), HashMap::new());
-        loop {
-            while calls.len() < REQUESTS_AT_ONCE && left.len() > 0 {
-                let request: Vec<Action> = left.by_ref().take(REQUEST_ROWS).collect();
-                let (table, context, size) = (self.table.clone(), context.clone(), request.len());
-                let call = calls.spawn(async move { table.multi(&context, request).await });
-                sizes.insert(call.id(), size);
-            }
-            match calls.join_next_with_id().await {
-                None => return,
-                Some(Ok((_, outcomes))) => {
-                    written.extend(outcomes.into_iter().map(|outcome| of_outcome(outcome.map(|_| ()))));
-                }
-                Some(Err(task)) => {
-                    // A task that panicked may have sent its request.
-                    let rows = sizes.get(&task.id()).copied().unwrap_or(0);
-                    let lost = || Written::Unknown(CallError::Task { reason: task.to_string() }.into());
-                    written.extend(std::iter::repeat_with(lost).take(rows));
-                }
-            }
-        }
     }
 
     /// Reads rows, and adds those that are as they must be, on the condition that their cells stay so.

@@ -298,32 +298,6 @@ fn the_outcomes_of_rows_are_counted() {
     assert!(error.to_string().contains("it is forbidden") && error.rows_written() == 0, "{error}");
 }
 
-/// A commit has a request for each 1,000 rows, which are next to each other. A request that is refused for good is that of its rows alone.
-#[test]
-fn a_large_commit_is_several_requests() {
-    let (world, table) = world();
-    let put_all = || {
-        let mut batch = world.store.batch();
-        for n in 0..2500 {
-            batch.put(&table, row(&format!("a{n:04}"), None, Some(n))).unwrap();
-        }
-        batch.commit(Durability::Synced)
-    };
-    let before = world.cluster.count_calls("Multi", None);
-    put_all().unwrap();
-    assert_eq!(world.cluster.count_calls("Multi", None) - before, 3);
-    assert_eq!(rows(&world, &table).len(), 2500);
-    world.cluster.on_call(
-        1,
-        |call| call.method == "Multi" && call.rows.iter().any(|row| row.starts_with(b"a0999")),
-        Fault::Exception(Exception::do_not_retry("it is forbidden")),
-    );
-    match put_all() {
-        Err(TableError::PartlyWritten { written: 1500, refused: 1000, unknown: 0, .. }) => {}
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn what_is_not_written_is_refused_by_name() {
     let world = World::new();
