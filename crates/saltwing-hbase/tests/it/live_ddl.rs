@@ -82,7 +82,7 @@ fn definitions_made_here_are_phoenixs() {
         "ALTER TABLE DDL_LOG ADD LATER BIGINT",
         "ALTER TABLE DDL_LOG DROP COLUMN PRICE",
         "UPSERT INTO DDL_LOG (PHONE, TS, LATER) VALUES ('a', 2, 5000000000)",
-        "CREATE INDEX DDL_LOG_I ON DDL_LOG (UP) INCLUDE (NOTE)",
+        "CREATE INDEX DDL_LOG_I ON DDL_LOG (DOWN) INCLUDE (NOTE)",
         "ALTER TABLE DDL_ONCE ADD C VARCHAR",
         "CREATE VIEW DDL_VIEW AS SELECT * FROM DDL_LOG WHERE PHONE = 'a'",
     ]);
@@ -97,9 +97,9 @@ fn definitions_made_here_are_phoenixs() {
     assert_eq!(rows(&database, "SELECT ts FROM ddl_view"), ["2", "1"]);
     assert_eq!(rows(&database, "SELECT * FROM ddl_once WHERE k IN ('k1', 'k3')"), ["k1 1 one -", "k3 3 three -"]);
     // A row from here is in Phoenix's index.
-    done(&database, "UPSERT INTO ddl_log (phone, ts, up, note) VALUES ('e', 1, 77, 'indexed')");
+    done(&database, "UPSERT INTO ddl_log (phone, ts, down, note) VALUES ('e', 1, 77, 'indexed')");
     let read = phoenix(&[
-        "SELECT /*+ INDEX(DDL_LOG DDL_LOG_I) */ NOTE FROM DDL_LOG WHERE UP = 77",
+        "SELECT /*+ INDEX(DDL_LOG DDL_LOG_I) */ NOTE FROM DDL_LOG WHERE DOWN = 77",
         "DROP VIEW DDL_VIEW",
         "DROP TABLE DDL_S.DDL_SPLIT",
     ]);
