@@ -329,7 +329,7 @@ impl Choices<'_> {
                 typing::call_named("MAKE_ARRAY", self.list(common, depth, 0, 3)).unwrap_or(Expr::NULL)
             }
             ParameterKind::Any if self.pick(4) == 0 => self.argument(ParameterKind::Interval, common, depth),
-            ParameterKind::Any | ParameterKind::AnyAsText => {
+            ParameterKind::Any | ParameterKind::AnyAsText | ParameterKind::AnyAsJson | ParameterKind::JsonSource => {
                 let kind = self.one_of(&KINDS);
                 self.of_kind(kind, depth)
             }
@@ -354,9 +354,16 @@ impl Choices<'_> {
                 let patterns = ["yyyy-MM-dd HH:mm:ss.SSS", "d MMM yy, h:mm a", "EEEE D/yyyy K X", "'x'", "YYYY"];
                 typing::string(self.one_of(&patterns))
             }
-            ParameterKind::NumberPattern => {
-                typing::string(self.one_of(&["#,##0.00", "0", "#.##%", "(0.0);-0.0", "000000", "9"]))
+            ParameterKind::DateFormat => {
+                let patterns =
+                    ["YYYY-MM-DD HH24:MI:SS.US", "FMDay, DDth Mon", "yyyy-MM-dd HH:mm", "Q J IW RM", "MM/DD"];
+                typing::string(self.one_of(&patterns))
             }
+            ParameterKind::NumberPattern | ParameterKind::NumberFormat => {
+                let patterns = ["#,##0.00", "0", "#.##%", "(0.0);-0.0", "000000", "9", "S9,999.99", "FM99V9", "RN"];
+                typing::string(self.one_of(&patterns))
+            }
+            ParameterKind::NormalForm => typing::string(self.one_of(&["NFC", "nfkd", "x"])),
             ParameterKind::TimeZone => {
                 typing::string(self.one_of(&["UTC", "Europe/Berlin", "+05:30", "America/New_York", "Nowhere"]))
             }

@@ -8,8 +8,8 @@ use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, Expr, Function, Interval, KeyColumn, KeySchema, KeySource, Salt, SortOrder,
-    SqlType as T, Value as V, ValueError, eval, key_expression, number, typing,
+    ArithOp, ColumnRef, CompareOp, Expr, Interval, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T,
+    Value as V, ValueError, eval, key_expression, number, typing,
 };
 
 use super::{Column, Table};
