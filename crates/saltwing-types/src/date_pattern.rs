@@ -12,25 +12,12 @@ use std::ops::RangeInclusive;
 use chrono::NaiveDate;
 
 use crate::calendar::DateField;
+use crate::calendar_names::MONTHS;
 use crate::error::shorten;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
 use crate::{ValueError, datetime};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 /// From Monday on, as [`DateField::DayOfWeek`] counts.
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const HALVES: [&str; 2] = ["AM", "PM"];

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
+use self::named_day::digits;
 use crate::value::Timestamp;
 
 mod named_day;
@@ -131,11 +132,6 @@ fn half_of_day(text: &str, hour: u32) -> Option<(u32, &str)> {
         _ => return Some((hour, rest)),
     };
     (hour <= 12).then(|| Some((of_day, rest.get(2..)?.trim_start())))?
-}
-
-/// A number of so many digits.
-fn digits(text: &str, count: RangeInclusive<usize>) -> Option<u32> {
-    (count.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
 fn two_digits(text: &str) -> Option<u32> {

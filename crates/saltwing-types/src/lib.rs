@@ -33,6 +33,7 @@ pub mod arithmetic;
 mod array_text;
 mod byte_size;
 pub mod calendar;
+mod calendar_names;
 mod comparison;
 mod date_format;
 pub mod date_pattern;

@@ -5,7 +5,7 @@
 //! 2. A pattern is one if it has a field, and no letters outside of fields and double quotes.
 
 use crate::calendar::{DateField, JULIAN_DAY_OF_1970, civil_of};
-use crate::strftime::{DAYS, MONTHS};
+use crate::calendar_names::{DAYS, MONTHS};
 use crate::value::Timestamp;
 
 /// A pattern, ready to write instants.

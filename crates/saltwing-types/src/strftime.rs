@@ -6,28 +6,11 @@
 //! 2. No pattern and no text makes either of them panic.
 
 use crate::calendar::{DateField, civil_of, days_in_month};
+use crate::calendar_names::{DAYS, MONTHS};
 use crate::datetime::parse;
 use crate::error::shorten;
 use crate::value::Timestamp;
 use crate::{ValueError, datetime};
-
-/// Names of the days, Sunday first.
-pub(crate) const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-/// Names of the months.
-pub(crate) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 const MS_PER_DAY: i64 = 86_400_000;
 const KNOWN: &str = "%Y %y %m %d %e %j %H %I %M %S %f %p %a %A %b %B %u %w %V %G %F %T %s and %%";

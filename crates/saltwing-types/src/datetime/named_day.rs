@@ -3,10 +3,11 @@
 //! A year has four digits at least, and the month is a word if the year does not come first, so that a text is one day in every
 //! country.
 
+use std::ops::RangeInclusive;
+
 use chrono::NaiveDate;
 
-use super::digits;
-use crate::strftime::MONTHS;
+use crate::calendar_names::MONTHS;
 
 /// The day at the beginning of a text, `None` if the calendar has no such day, and the text after it; `None` of another form.
 pub(super) fn named_day(text: &str) -> Option<(Option<NaiveDate>, &str)> {
@@ -68,4 +69,9 @@ fn month(word: &str) -> Option<u32> {
     };
     let place = MONTHS.iter().position(is_named)?;
     u32::try_from(place + 1).ok()
+}
+
+/// A number of so many digits.
+pub(super) fn digits(text: &str, count: RangeInclusive<usize>) -> Option<u32> {
+    (count.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }

@@ -4,8 +4,9 @@ use super::datetime::written_instant;
 use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
 use crate::calendar::{DateField, DateUnit, civil_of, days_in_month};
+use crate::calendar_names::{DAYS, MONTHS};
 use crate::error::shorten;
-use crate::strftime::{DAYS, Fraction, MONTHS, Strftime};
+use crate::strftime::{Fraction, Strftime};
 use crate::value::Timestamp;
 use crate::{Interval, SqlType, Value, ValueError, datetime};
 

@@ -167,7 +167,7 @@ impl AggregateEntry {
         match self.meaning {
             AggregateMeaning::Own(_)
             | AggregateMeaning::PercentRank
-            | AggregateMeaning::Composed(Composition::Total) => Executors::Both,
+            | AggregateMeaning::Composed(Composition::CountIf | Composition::Total) => Executors::Both,
             AggregateMeaning::Engine
             | AggregateMeaning::Grouping
             | AggregateMeaning::FirstValues
