@@ -113,7 +113,7 @@ static JSON_OBJECT_AGG: AggregateEntry =
 
 static KURTOSIS: AggregateEntry = of_array("KURTOSIS", "ARRAY_KURTOSIS", OF_NUMBERS)
     .gives("The excess kurtosis of the values as a sample, as in DuckDB; NULL of fewer than four.")
-    .example("KURTOSIS(k)", "-1.2");
+    .example("KURTOSIS(k)", "-1.2000000000000004");
 
 static MODE: AggregateEntry = composed(
     "MODE",
