@@ -204,9 +204,7 @@ impl Dialect for SaltwingDialect {
                 }
                 read
             }
-            Token::Number(..) | Token::HexStringLiteral(_) | Token::Placeholder(_) => {
-                Some(parser.parse_value().map(Expr::Value))
-            }
+            Token::Number(..) | Token::HexStringLiteral(_) | Token::Placeholder(_) => Some(plain_value(parser)),
             Token::TripleSingleQuotedString(_) => Some(string_value(parser).map(Expr::Value)),
             Token::Minus => Some(self.sign(parser, UnaryOperator::Minus, self.json_precedence())),
             Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, self.json_precedence())),
@@ -501,6 +499,18 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
             Some(typed_string(parser, keyword))
         }
         _ => Some(name_or_call(parser)),
+    }
+}
+
+/// A number, bytes or a parameter. None of them has fields: `1 . 5` is no number.
+fn plain_value(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let value = parser.parse_value()?;
+    match parser.peek_token_ref().token {
+        Token::Period => {
+            let token = parser.peek_token();
+            parser.expected("an operator", token)
+        }
+        _ => Ok(Expr::Value(value)),
     }
 }
 

@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_statements_tables() {
-        check("SELECT h| FROM log", "h", &["host", "having", "hash", "hour"]);
+        check("SELECT h| FROM log", "h", &["host", "having", "hamming", "hash", "hex", "hour"]);
         check("SELECT ho| FROM log WHERE 1", "ho", &["host", "hour"]);
         check("SELECT | FROM log", "", &["host", "ts", "up"]);
         check("SELECT * FROM log l, x WHERE l.|", "", &["host", "ts", "up"]);

@@ -65,8 +65,6 @@ fn errors_of_clauses_and_arguments_have_a_place() {
         ("SELECT ts + 1 FROM log a ORDER BY 2", "2"),
         ("SELECT lag(ts, 'x') OVER (ORDER BY ts) FROM log", "lag"),
         ("SELECT nth_value(ts, -7) OVER (ORDER BY ts) FROM log", "nth_value"),
-        ("SELECT EXTRACT(CENTURY FROM DATE '2026-01-01')", "'2026-01-01'"),
-        ("SELECT ts FROM log WHERE EXTRACT(DECADE FROM now()) = 1", "now"),
         ("SELECT date_part('eon', DATE '2026-01-01')", "'eon'"),
     ] {
         let error = db.try_with(sql, &[]).unwrap_err();
