@@ -124,6 +124,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("SAVEPOINT a", "SAVEPOINT: "),
     ("ROLLBACK TO a", "ROLLBACK: "),
     ("RELEASE a", "RELEASE: "),
+    ("PREPARE p AS SELECT 1", "PREPARE: "),
+    ("DEALLOCATE ALL", "DEALLOCATE: "),
 ];
 
 #[test]
@@ -165,6 +167,8 @@ const WITHOUT_RIGHTS: &[&str] = &[
     "SAVEPOINT a",
     "ROLLBACK TO a",
     "RELEASE a",
+    "PREPARE p AS SELECT 1",
+    "DEALLOCATE ALL",
 ];
 
 /// The code of the error of a statement of ann, who has these grants; `None` if it runs.
@@ -246,8 +250,8 @@ fn the_list_has_all_kinds() {
             tags.extend(body.split('"').skip(1).step_by(2).map(str::to_owned));
         }
     }
-    // No statement of these can be prepared.
-    let known = ["USE", "UNSUPPORTED"].map(str::to_owned).into_iter();
+    // No statement of these can be prepared; an EXECUTE is described as the statement that it calls.
+    let known = ["USE", "UNSUPPORTED", "EXECUTE"].map(str::to_owned).into_iter();
     let listed = STATEMENTS.iter().filter_map(|(_, wanted)| Some(wanted.split_once(':')?.0.to_owned()));
     assert_eq!(known.chain(listed).collect::<BTreeSet<_>>(), tags);
 }
