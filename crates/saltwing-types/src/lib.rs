@@ -11,7 +11,7 @@
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
 //! | [`datetime`], [`calendar`], [`time_zone`] | instants as text and back; units of time; time zones |
 //! | [`interval`] | [`Interval`]: what lengths of time compute, and their text |
-//! | [`date_pattern`], [`number_pattern`] | the patterns of TO_CHAR, TO_DATE and TO_NUMBER |
+//! | [`date_pattern`], [`number_format`] | the patterns of TO_CHAR, TO_DATE and TO_NUMBER |
 //! | [`text`] | values as text and back |
 //! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
