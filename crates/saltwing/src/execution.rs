@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use saltwing_bind::{ParamValues, check_exact};
-use saltwing_sql::statement::{After, AfterToken, QueryStatement};
+use saltwing_sql::statement::{After, AfterToken, Execute, QueryStatement};
 use saltwing_sql::{Dialect, Statement};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
@@ -77,20 +77,24 @@ impl Session {
     }
 
     pub(crate) fn run_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
-        if let Some((called, values)) = self.resolved(statement)? {
+        if let Statement::Execute(execute) = &statement.parsed.statement {
+            let (called, values) = self.resolved(statement, execute)?;
             return self.run_parsed(&called, values);
         }
         self.run_as(statement, |session| session.run_cached(statement, params))
     }
 
-    /// The statement that an EXECUTE calls, and the values of its parameters; `None` of another statement.
+    /// The statement that an EXECUTE calls, and the values of its parameters.
     ///
     /// # Errors
     /// As [`Session::called`]. They fail an open transaction.
-    fn resolved(&self, statement: &CachedStatement) -> Result<Option<(Arc<CachedStatement>, Params)>, Error> {
-        let Statement::Execute(execute) = &statement.parsed.statement else { return Ok(None) };
+    fn resolved(
+        &self,
+        statement: &CachedStatement,
+        execute: &Execute,
+    ) -> Result<(Arc<CachedStatement>, Params), Error> {
         let called = self.called(execute).map_err(|error| error.in_sql(&statement.text));
-        called.inspect_err(|error| self.transaction.fail(error)).map(Some)
+        called.inspect_err(|error| self.transaction.fail(error))
     }
 
     /// As [`Session::run_here`]; errors of later rows have their positions in the text, too.
@@ -164,7 +168,8 @@ impl Session {
     }
 
     fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
-        if let Some((called, values)) = self.resolved(statement)? {
+        if let Statement::Execute(execute) = &statement.parsed.statement {
+            let (called, values) = self.resolved(statement, execute)?;
             return self.query_parsed(&called, values);
         }
         let gives_rows = statement.parsed.statement.ask(|kind| kind.gives_rows());
