@@ -20,6 +20,10 @@ pub(crate) fn is_catalog_function(name: &str) -> bool {
                 | "obj_description"
                 | "col_description"
                 | "shobj_description"
+                // The library has these, too, but not the names of PostgreSQL's types that clients cast their arguments to.
+                | "quote_ident"
+                | "quote_literal"
+                | "quote_nullable"
                 | "parse_ident"
                 | "_pg_expandarray"
                 | "generate_subscripts"
