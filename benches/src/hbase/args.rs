@@ -1,4 +1,4 @@
-//! What a run is told.
+//! The arguments of `hbase-speed`.
 
 /// The `hbase-speed` command: Saltwing beside Phoenix's JDBC driver on the tables of one cluster.
 #[derive(clap::Args)]

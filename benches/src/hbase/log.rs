@@ -7,7 +7,7 @@ pub const ROWS_A_PHONE: u64 = 500;
 /// Rows of a commit.
 pub const ROWS_A_COMMIT: u64 = 1000;
 
-/// A log of so many rows.
+/// The log, by its number of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterLog {
     rows: Log,

@@ -1,6 +1,6 @@
 //! Saltwing and Phoenix over the same tables of a cluster, in the same run, with the same answers.
 //!
-//! Each question is asked of both in turn, so that other load on the machine is that of both. Phoenix answers through its JDBC driver, which
+//! The bench asks both sides each question in turn, so that other load on the machine slows both. Phoenix answers through its JDBC driver, which
 //! a program in Java drives (`benches/phoenix/PhoenixSpeed.java`).
 
 mod args;

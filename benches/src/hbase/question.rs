@@ -1,4 +1,4 @@
-//! What is asked.
+//! The questions that both sides answer, and the values in them.
 
 use super::log::{ClusterLog, ROWS_A_PHONE};
 use crate::rows::Mix;
@@ -59,7 +59,7 @@ impl Work {
         }
     }
 
-    /// How many times as fast as Phoenix it is to be.
+    /// The goal: Phoenix's time divided by ours.
     pub fn goal(self) -> f64 {
         match self {
             Self::Point => 8.0,
@@ -69,7 +69,7 @@ impl Work {
         }
     }
 
-    /// How often it is asked.
+    /// The number of questions of this kind in a run.
     pub fn questions(self) -> usize {
         match self {
             Self::Point | Self::Latest10 => 500,

@@ -10,7 +10,7 @@ use super::saltwing_side::Saltwing;
 use crate::Result;
 use crate::rows::Mix;
 
-/// The tables: what each has loaded. The questions are asked of the first one.
+/// One table for the rows that each side loads. Both sides answer the questions over the first one.
 const TABLES: [&str; 2] = ["SPEED_SALTWING", "SPEED_PHOENIX"];
 const COLUMNS: &str = "(phone VARCHAR NOT NULL, ts BIGINT NOT NULL, up BIGINT, down BIGINT, lac INTEGER, ci INTEGER, url VARCHAR \
                        CONSTRAINT pk PRIMARY KEY (phone, ts DESC)) SALT_BUCKETS = 8";

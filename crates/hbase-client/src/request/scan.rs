@@ -117,8 +117,8 @@ impl Scan {
 
     /// The rows are made by a coprocessor, such as groups with their sums: their keys are not those of the table, and have no order.
     ///
-    /// The scan can't go on after such a row. If a call fails after rows of its region were given, the scan fails; before that, it
-    /// begins again with the region. Each region is asked for its own part of the range, because coprocessors refuse more. Cells that have neither
+    /// The scan cannot continue after such a row. If a call fails after the scan has given rows of its region, the scan fails; before that, the scan
+    /// reads the region anew. Each region is asked for its own part of the range, because coprocessors refuse more. Cells that have neither
     /// family nor qualifier are left out: with them a coprocessor says that it goes on.
     #[must_use]
     pub fn computed_rows(mut self) -> Self {

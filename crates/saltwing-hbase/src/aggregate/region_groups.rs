@@ -137,7 +137,7 @@ impl RegionGroups {
         }
     }
 
-    /// Whether no sum of the results can have wrapped: so many values of such ends have a sum within 64 bits.
+    /// Whether no sum of a result can have wrapped: the number of values times the greatest of their absolute values is within 64 bits.
     fn has_exact_sums(&self, row: &ReadRow) -> bool {
         let int =
             |at: usize| if let Some(Value::Int(value)) = row.values.get(at) { Some(i128::from(*value)) } else { None };

@@ -8,7 +8,7 @@ use saltwing_catalog::{CatalogChange, CatalogError, CatalogReader, optional};
 use saltwing_hbase::{Options, open};
 use saltwing_types::{ErrorCode, Expr, Value};
 
-use crate::golden::{definitions, written};
+use crate::golden::definitions;
 use crate::world::{World, context, rows_of};
 
 fn names(catalog: &dyn CatalogReader) -> Vec<String> {
@@ -107,15 +107,7 @@ fn a_table_that_is_not_understood_is_unreadable_alone() {
 
 #[test]
 fn a_view_has_the_rows_that_meet_its_equalities() {
-    let world = World::new();
-    let all = definitions();
-    for written in written().into_iter().filter(|written| ["CA39", "CA40"].contains(&written.table.as_str())) {
-        let table = world.define(&all[&written.table], &[]);
-        world.write(&table.physical_name, &written.rows);
-    }
-    for view in ["CA39V", "CA40V", "CA40W"] {
-        world.phoenix.define(&world.cluster, &all[view]);
-    }
+    let world = World::with_golden_views();
     let rows = |name: &str, limit: Option<u64>, columns: &[usize]| {
         let table = world.table(None, name);
         let spec = ScanSpec::new(&table, columns.to_vec(), Vec::new()).unwrap();

@@ -2,21 +2,11 @@
 
 use saltwing::{Database, ErrorCode};
 
-use crate::golden::{definitions, written};
 use crate::sql::{execute, rows};
 use crate::world::World;
 
-/// CA40V has the rows of CA40 with one value of the first key column, CA40W with one of the second; CA39V has a condition beside the key.
 fn open() -> (World, Database) {
-    let world = World::new();
-    let all = definitions();
-    for written in written().into_iter().filter(|written| ["CA39", "CA40"].contains(&written.table.as_str())) {
-        let table = world.define(&all[&written.table], &[]);
-        world.write(&table.physical_name, &written.rows);
-    }
-    for view in ["CA39V", "CA40V", "CA40W"] {
-        world.phoenix.define(&world.cluster, &all[view]);
-    }
+    let world = World::with_golden_views();
     let (tables, catalog) = (world.store.clone(), world.catalog.clone());
     let database = Database::memory_builder().open_with_catalog(tables, catalog).unwrap();
     (world, database)

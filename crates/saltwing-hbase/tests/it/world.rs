@@ -13,7 +13,7 @@ use saltwing_phoenix::{RowCodec, TableDefinition};
 use saltwing_types::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::golden::GoldenRow;
+use crate::golden::{GoldenRow, definitions, written};
 use crate::phoenix_server::PhoenixServer;
 
 /// A cluster with Phoenix's catalog, and the store over it.
@@ -46,6 +46,20 @@ impl World {
         let (store, catalog) = open(&format!("{master}?registry=servers"), options).unwrap();
         let client = Client::new(Registry::servers([master.as_str()]).unwrap());
         Self { cluster, phoenix, store, catalog, client, runtime }
+    }
+
+    /// The golden tables CA39 and CA40 with their rows, and the views over them: CA40V has the rows with one value of the first key column, CA40W
+    /// those with one of the second; CA39V has a condition beside the key.
+    pub fn with_golden_views() -> Self {
+        let (world, all) = (Self::new(), definitions());
+        for written in written().into_iter().filter(|written| ["CA39", "CA40"].contains(&written.table.as_str())) {
+            let table = world.define(&all[&written.table], &[]);
+            world.write(&table.physical_name, &written.rows);
+        }
+        for view in ["CA39V", "CA40V", "CA40W"] {
+            world.phoenix.define(&world.cluster, &all[view]);
+        }
+        world
     }
 
     /// Defines a table, and makes its HBase table with regions that begin at these keys.
