@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use saltwing_types::Function;
 use saltwing_types::function::ParameterKind;
-use saltwing_types::{Function, Interval, ValueError};
 use sqlparser::ast::{
     self, AccessExpr, BinaryOperator, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     ObjectName, Subscript, TrimWhereField, Value,
@@ -164,35 +164,6 @@ fn plain_call(name: Ident, args: FunctionArguments) -> Expr {
     })
 }
 
-/// The value of `INTERVAL '1 day'`, `INTERVAL '3' MONTH` and `INTERVAL '1 02:03' DAY TO MINUTE`; `None` of an INTERVAL whose
-/// value is no literal, and of other units.
-///
-/// # Errors
-/// [`ValueError`] of a text that is no interval.
-pub fn interval_of(interval: &ast::Interval) -> Option<Result<Interval, ValueError>> {
-    if interval.leading_precision.is_some() || interval.fractional_seconds_precision.is_some() {
-        return None;
-    }
-    let text = match (&interval.leading_field, &interval.last_field) {
-        (None, None) | (Some(_), None) => interval_text(interval)?,
-        (Some(DateTimeField::Day), Some(DateTimeField::Hour)) => format!("{}:00", literal_text(interval)?),
-        (Some(DateTimeField::Minute), Some(DateTimeField::Second)) => {
-            let text = literal_text(interval)?.trim();
-            match text.strip_prefix('-') {
-                Some(text) => format!("-0:{text}"),
-                None => format!("0:{text}"),
-            }
-        }
-        (Some(DateTimeField::Year), Some(DateTimeField::Month))
-        | (Some(DateTimeField::Day), Some(DateTimeField::Minute | DateTimeField::Second))
-        | (Some(DateTimeField::Hour), Some(DateTimeField::Minute | DateTimeField::Second)) => {
-            literal_text(interval)?.to_owned()
-        }
-        _ => return None,
-    };
-    Some(Interval::parse(&text))
-}
-
 /// The function of the language that an expression calls, in whatever syntax, and its arguments.
 ///
 /// `POSITION(a IN b)` is `STRPOS(b, a)`, `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`, `a[1]` is `ARRAY_ELEM(a, 1)`, `json -> 'a'` is `JSON_GET(json, 'a')`, and
@@ -273,7 +244,7 @@ fn interval_text(interval: &ast::Interval) -> Option<String> {
     }
 }
 
-fn literal_text(interval: &ast::Interval) -> Option<&str> {
+pub(crate) fn literal_text(interval: &ast::Interval) -> Option<&str> {
     match interval.value.as_ref() {
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) | Value::Number(text, _) => Some(text),

@@ -55,6 +55,13 @@ impl Interval {
         Decimal::new(self.span(), 9)
     }
 
+    /// Its length in nanoseconds as EXTRACT(EPOCH ..) of PostgreSQL counts it: a year of twelve months has 365.25 days, a month beside it 30.
+    pub fn epoch_nanos(self) -> i128 {
+        const NANOS_PER_YEAR: i128 = 31_557_600_000_000_000;
+        let rest = Self { months: self.months % 12, ..self };
+        i128::from(self.months / 12) * NANOS_PER_YEAR + rest.span()
+    }
+
     /// The three parts, wide enough to compute with: months, days, nanoseconds.
     pub fn parts(self) -> [i128; 3] {
         [self.months.into(), self.days.into(), self.nanos.into()]

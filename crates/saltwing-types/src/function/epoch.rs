@@ -14,18 +14,18 @@ const BIGINT: ResultType = ResultType::Is(SqlType::BigInt);
 const DOUBLE: ResultType = ResultType::Is(SqlType::Double);
 const NANOS_PER_SECOND: f64 = 1e9;
 
-static EPOCH: ScalarFunction = ScalarFunction::new(
+pub(super) static EPOCH: ScalarFunction = ScalarFunction::new(
     "EPOCH",
     &[Signature::new(&[AT], DOUBLE), Signature::new(&[of_kind("length", ParameterKind::Interval)], DOUBLE)],
     |args| {
         let nanos = match args.value(0)? {
-            Value::Interval(length) => length.span(),
+            Value::Interval(length) => length.epoch_nanos(),
             _ => nanos_of(args.instant(0)?),
         };
         Ok(Value::Double(nanos as f64 / NANOS_PER_SECOND))
     },
 )
-.gives("The seconds from 1970 to the instant, or of the interval, as in DuckDB.")
+.gives("The seconds from 1970 to the instant, or of the interval, whose years have 365.25 days and other months 30, as in DuckDB.")
 .example("EPOCH(TIMESTAMP '2024-05-15 12:34:56.5')", "1715776496.5");
 
 static EPOCH_MS: ScalarFunction = ScalarFunction::new(

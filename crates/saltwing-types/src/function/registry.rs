@@ -154,6 +154,9 @@ impl Function {
         if field.eq_ignore_ascii_case(datetime::JULIAN.name) {
             return Some(Self(&datetime::JULIAN));
         }
+        if field.eq_ignore_ascii_case(super::epoch::EPOCH.name) {
+            return Some(Self(&super::epoch::EPOCH));
+        }
         DateField::by_name(field).map(|field| Self(datetime::of_field(field)))
     }
 }
