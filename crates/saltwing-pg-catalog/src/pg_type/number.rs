@@ -27,6 +27,7 @@ impl PgType {
     pub(crate) const NUMERIC: Self = Self(1700);
     pub(crate) const REGCLASS: Self = Self(2205);
     pub(crate) const REGTYPE: Self = Self(2206);
+    pub(crate) const JSONB: Self = Self(3802);
     pub(crate) const REGROLE: Self = Self(4096);
     pub(crate) const REGNAMESPACE: Self = Self(4089);
     pub(crate) const VOID: Self = Self(2278);

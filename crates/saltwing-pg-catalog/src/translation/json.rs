@@ -28,8 +28,9 @@ pub(super) fn json_object(exprs: Vec<Expr>, types: &[Type], form: JsonForm) -> R
         let is_key = place.is_multiple_of(2);
         let storage_is_plain = matches!(ty, Type::Natural)
             || ty.pg().is_some_and(|ty| !ty.is_object() && !ty.is_text() && ty.element().is_none());
-        let as_json = match storage_is_plain && !is_key {
-            // Numbers and truth values are written in JSON as in SQL.
+        let is_json = matches!(ty.pg(), Some(PgType::JSON | PgType::JSONB));
+        let as_json = match (storage_is_plain || is_json) && !is_key {
+            // Numbers and truth values are written in JSON as in SQL, and JSON as it is.
             true => cast(expr, engine_type(PgType::TEXT)),
             false => call("json_text", vec![open_as_text(expr, ty)]),
         };
