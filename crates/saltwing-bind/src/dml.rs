@@ -472,18 +472,19 @@ fn bind_value(
         let column = Some(format!("{}.{}", def.name, target.name));
         place(BindErrorKind::Value { column, source }.into())
     };
+    let assigned = |value, from| number::assign_from(value, from, target.ty);
     let value = match given {
-        Some(given) => Ok((given.clone(), typing::natural_type(given))),
+        Some(given) => assigned(given.clone(), typing::natural_type(given)),
         None => match lowerer.lower(value) {
-            Ok(Expr::Literal(value, ty)) => Ok((value, ty)),
+            Ok(Expr::Literal(value, ty)) => assigned(value, ty),
             Ok(Expr::Param(index, None)) => return Ok(BoundValue::Open(Box::new(Expr::Param(index, Some(target.ty))))),
             Ok(e) if !e.is_constant() => return Ok(BoundValue::Open(Box::new(e))),
-            Ok(e) => eval::eval(&e, &[]).map(|value| (value, e.sql_type().unwrap_or(SqlType::Null))),
+            Ok(e) => eval::eval(&e, &[]).and_then(|value| assigned(value, e.sql_type().unwrap_or(SqlType::Null))),
             Err(LowerError::Unsupported(..)) => return Ok(BoundValue::Computed(Box::new(value.clone()))),
             Err(wrong) => return Err(place(wrong.into_error())),
         },
     };
-    match value.and_then(|(value, from)| number::assign_from(value, from, target.ty)).map_err(wrong)? {
+    match value.map_err(wrong)? {
         Value::Null if !target.nullable => {
             Err(place(BindErrorKind::NullGiven(format!("{}.{}", def.name, target.name)).into()))
         }

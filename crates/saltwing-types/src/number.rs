@@ -66,6 +66,7 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
 ///
 /// # Errors
 /// As [`assign`].
+#[inline]
 pub fn assign_from(value: Value, from: SqlType, ty: SqlType) -> Result<Value, ValueError> {
     let has_text = !matches!(value, Value::Null | Value::Text(_) | Value::Bytes(_) | Value::Array(_));
     match ty {
