@@ -61,9 +61,10 @@ impl Table {
     pub fn new(def: Arc<TableDef>) -> Result<Self, TableError> {
         let codec = Arc::new(RowKeyCodec::new(&def.key)?);
         let schema = Arc::new(arrow_schema(&def));
-        let absent = |column: &ColumnDef| match &column.default {
-            None => Ok(Value::Null),
-            Some(default) => eval::eval(&default.expr, &[])
+        let absent = |column: &ColumnDef| match (&column.absent, &column.default) {
+            (Some(value), _) => Ok(value.clone()),
+            (None, None) => Ok(Value::Null),
+            (None, Some(default)) => eval::eval(&default.expr, &[])
                 .map_err(|source| TableError::Value { column: Some(format!("{}.{}", def.name, column.name)), source }),
         };
         let absent = def.columns.iter().map(absent).collect::<Result<_, _>>()?;

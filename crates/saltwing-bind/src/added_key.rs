@@ -52,7 +52,7 @@ pub(crate) fn guard_of_last_column(def: &TableDef) -> Result<Option<CheckDef>> {
 }
 
 /// The error of a table whose rows break the constraint of its last key column; `key` is one's, as SQL texts.
-pub fn unfit_last_column(def: &TableDef, key: &str) -> BindError {
+pub(crate) fn unfit_last_column(def: &TableDef, key: &str) -> BindError {
     let unfit = def.key.columns.last().map(unfit_values).unwrap_or_default();
     let text =
         format!("a column behind the last key column cannot be told from {unfit}: {} has one in row ({key})", def.name);

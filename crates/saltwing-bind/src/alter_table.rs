@@ -16,7 +16,8 @@ use saltwing_types::suggest;
 use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, SqlType, TableDef};
 
-use crate::added_key::{add_key_column, guard_of_last_column};
+use crate::added_key::{add_key_column, guard_of_last_column, unfit_last_column};
+use crate::alter_column::alter_column;
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
 use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
 use crate::error::{BindError, BindErrorKind, Result, invalid};
@@ -37,34 +38,85 @@ pub struct AlteredTable {
     pub notices: Vec<String>,
     /// The CHECK constraint that is new, and that the rows that are there may break.
     pub new_check: Option<String>,
-    /// Whether that constraint is a step on the way: when the rows are found to meet it, the statement is bound again.
-    pub is_step: bool,
+    /// What must be done with the rows before the statement is bound again, and has its last definition.
+    pub step: Option<AlterStep>,
 }
 
-/// Checks an ALTER TABLE and makes the table's next definition. `met` is the constraint of an earlier
-/// [step](AlteredTable::is_step), which all rows meet.
+/// A definition on the way to the one that an ALTER TABLE asks for.
+#[derive(Debug)]
+pub enum AlterStep {
+    /// All rows meet this CHECK constraint, so that a key column can follow the last one.
+    LastKeyColumn(String),
+    /// All rows meet this CHECK constraint, so that the column can be NOT NULL.
+    NotNull {
+        /// The name of the constraint.
+        check: String,
+        /// The name of the column.
+        column: String,
+    },
+    /// All rows are written again, so that the hidden column has the values of a column's new type.
+    NewValues {
+        /// The name of the hidden column.
+        column: String,
+        /// The SQL path of the column.
+        set: String,
+        /// The SQL path of the table.
+        table: String,
+    },
+}
+
+impl AlterStep {
+    /// The CHECK constraint that all rows must meet.
+    pub fn check(&self) -> Option<&str> {
+        match self {
+            Self::LastKeyColumn(check) | Self::NotNull { check, .. } => Some(check),
+            Self::NewValues { .. } => None,
+        }
+    }
+
+    /// The error of a table of which a row breaks the constraint; `key` is that row's, as SQL texts.
+    pub fn broken(&self, def: &TableDef, key: &str) -> BindError {
+        match self {
+            Self::NotNull { column, .. } => {
+                let text = format!("column {column} of {} is NULL in row ({key})", def.name);
+                BindError::from(BindErrorKind::NullInRow(text))
+                    .help(format!("UPDATE {} SET {column} = .. WHERE {column} IS NULL first", def.name))
+            }
+            Self::LastKeyColumn(_) | Self::NewValues { .. } => unfit_last_column(def, key),
+        }
+    }
+}
+
+/// Checks an ALTER TABLE and makes the table's next definition. `met` is the [step](AlteredTable::step) that has been done.
 ///
 /// # Errors
 /// [`BindErrorKind`] with the place.
-pub fn alter_table(statement: &AlterTable, table: &Arc<Table>, met: Option<&str>) -> Result<AlteredTable> {
+pub fn alter_table(statement: &AlterTable, table: &Arc<Table>, met: Option<&AlterStep>) -> Result<AlteredTable> {
     let mut def = TableDef::clone(table.def());
-    let mut new_check = None;
+    let changed = |def: TableDef| (def != **table.def()).then_some(def);
     if adds_key_column(&statement.change, &def)
         && let Some(guard) = guard_of_last_column(&def).map_err(|error| error.at(Some(statement.table.span())))?
     {
-        let is_met = met == Some(guard.name.as_str()) && def.checks.contains(&guard);
+        let is_met = met.and_then(AlterStep::check) == Some(&guard.name) && def.checks.contains(&guard);
         def.checks.retain(|check| *check != guard);
         if !is_met {
             // What is wrong with the statement is found before any row is read.
-            bound(statement, table, &mut def.clone(), &mut None)?;
-            let name = guard.name.clone();
+            bound(statement, table, &mut def.clone(), None)?;
+            let step = Some(AlterStep::LastKeyColumn(guard.name.clone()));
             def.checks.push(guard);
-            let def = (def != **table.def()).then_some(def);
-            return Ok(AlteredTable { def, notices: Vec::new(), new_check: Some(name), is_step: true });
+            return Ok(AlteredTable { def: changed(def), notices: Vec::new(), new_check: None, step });
         }
     }
-    let notices = bound(statement, table, &mut def, &mut new_check)?;
-    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices, new_check, is_step: false })
+    let Bound { notices, new_check, step } = bound(statement, table, &mut def, met)?;
+    Ok(AlteredTable { def: changed(def), notices, new_check, step })
+}
+
+/// What belongs to the next definition.
+#[derive(Default)]
+struct Bound {
+    notices: Vec<String>,
+    new_check: Option<String>,
+    step: Option<AlterStep>,
 }
 
 fn adds_key_column(change: &TableChange, def: &TableDef) -> bool {
@@ -72,29 +124,25 @@ fn adds_key_column(change: &TableChange, def: &TableDef) -> bool {
     matches!(change, TableChange::Add { columns, .. } if columns.iter().any(is_new))
 }
 
-/// Makes the next definition; its notices.
-fn bound(
-    statement: &AlterTable,
-    table: &Arc<Table>,
-    def: &mut TableDef,
-    new_check: &mut Option<String>,
-) -> Result<Vec<String>> {
+/// Makes the next definition.
+fn bound(statement: &AlterTable, table: &Arc<Table>, def: &mut TableDef, met: Option<&AlterStep>) -> Result<Bound> {
+    let noticed = |notices| Bound { notices, ..Bound::default() };
     Ok(match &statement.change {
-        TableChange::Add { if_not_exists, columns } => add(def, columns, *if_not_exists)?,
-        TableChange::Drop { if_exists, columns } => drop_columns(def, table, columns, *if_exists)?,
-        TableChange::AddCheck(check) => {
-            *new_check = add_checks(def, [&**check])?.pop();
-            Vec::new()
-        }
-        TableChange::DropConstraint { if_exists, name } => drop_constraint(def, name, *if_exists)?,
-        TableChange::Set { options } => set(def, options)?,
+        TableChange::Add { if_not_exists, columns } => noticed(add(def, columns, *if_not_exists)?),
+        TableChange::Drop { if_exists, columns } => noticed(drop_columns(def, table, columns, *if_exists)?),
+        TableChange::AddCheck(check) => Bound { new_check: add_checks(def, [&**check])?.pop(), ..Bound::default() },
+        TableChange::DropConstraint { if_exists, name } => noticed(drop_constraint(def, name, *if_exists)?),
+        TableChange::Set { options } => noticed(set(def, options)?),
         TableChange::Rename { to } => {
             rename::rename_table(def, table, to)?;
-            Vec::new()
+            Bound::default()
         }
         TableChange::RenameColumn { column, to } => {
             rename::rename_column(def, table, column, to)?;
-            Vec::new()
+            Bound::default()
+        }
+        TableChange::AlterColumn { column, change } => {
+            Bound { step: alter_column(def, table, (column, change), met)?, ..Bound::default() }
         }
     })
 }
@@ -186,10 +234,11 @@ fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
         slot,
         hidden: false,
         comment: None,
+        absent: None,
     })
 }
 
-fn next_slot(def: &TableDef, family: usize) -> Result<u16> {
+pub(crate) fn next_slot(def: &TableDef, family: usize) -> Result<u16> {
     let slot = def.slots(family).len();
     match slot < SLOTS_MAX {
         true => Ok(slot as u16),

@@ -302,6 +302,7 @@ impl Builder {
                 slot,
                 hidden: false,
                 comment: None,
+                absent: None,
             });
         }
         Ok(columns)

@@ -179,6 +179,9 @@ pub enum BindErrorKind {
     /// NULL for a NOT NULL column.
     #[error("{0} is NOT NULL, and the row has no value for it")]
     NullGiven(String),
+    /// A row has NULL in a column that is to be NOT NULL.
+    #[error("{0}")]
+    NullInRow(String),
     /// A value for a generated column.
     #[error("{0}")]
     GeneratedColumn(String),
@@ -262,7 +265,7 @@ impl BindError {
             BindErrorKind::TooManyViews(_) | BindErrorKind::TooLarge(_) => ErrorCode::StatementTooLarge,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
             BindErrorKind::GeneratedColumn(_) => ErrorCode::GeneratedColumn,
-            BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
+            BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) | BindErrorKind::NullInRow(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
             BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,
             BindErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,

@@ -68,17 +68,33 @@ pub(crate) fn check_generated(def: &TableDef, specs: &[ColumnSpec]) -> Result<()
             let help = "PRIMARY KEY takes expressions: PRIMARY KEY (LEFT(MD5(k), 2), k)";
             return Err(place(invalid(text)).help(help));
         }
-        let value = row_expr(&generated.expr, &table, PLACE).map_err(place)?;
-        let other = value.columns().into_iter().filter_map(|input| def.columns.get(input));
-        if let Some(other) = other.into_iter().find(|input| input.generated().is_some()) {
-            let text = format!("{} is generated, and {} cannot be computed from it", other.name, column.name);
-            return Err(place(invalid(text)).help("name the columns that it is computed from"));
-        }
-        let ty = value.sql_type().unwrap_or(SqlType::Null);
-        if !is_assignable(ty, column.ty) {
-            let text = format!("{} is {}, and its expression is {ty}", column.name, column.ty);
-            return Err(place(invalid(text)).help(format!("CAST(.. AS {})", column.ty)));
-        }
+        check_expression(column, &generated.expr, &table).map_err(place)?;
+    }
+    Ok(())
+}
+
+/// Checks the generated column at `index`.
+///
+/// # Errors
+/// As [`check_generated`].
+pub(crate) fn check_generated_column(def: &TableDef, index: usize) -> Result<()> {
+    let Some((column, text)) = def.columns.get(index).and_then(|column| Some((column, column.generated()?))) else {
+        return Ok(());
+    };
+    check_expression(column, &expr_of(text)?, &table_of(def.clone())?)
+}
+
+fn check_expression(column: &ColumnDef, expr: &ast::Expr, table: &Arc<Table>) -> Result<()> {
+    let value = row_expr(expr, table, PLACE)?;
+    let other = value.columns().into_iter().filter_map(|input| table.def().columns.get(input));
+    if let Some(other) = other.into_iter().find(|input| input.generated().is_some()) {
+        let text = format!("{} is generated, and {} cannot be computed from it", other.name, column.name);
+        return Err(invalid(text).help("name the columns that it is computed from"));
+    }
+    let ty = value.sql_type().unwrap_or(SqlType::Null);
+    if !is_assignable(ty, column.ty) {
+        let text = format!("{} is {}, and its expression is {ty}", column.name, column.ty);
+        return Err(invalid(text).help(format!("CAST(.. AS {})", column.ty)));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@
 mod added_key;
 mod aggregate;
 mod aggregate_call;
+mod alter_column;
 mod alter_table;
 mod arbiters;
 mod as_of;
@@ -22,6 +23,7 @@ mod conflict;
 mod create_index;
 mod create_table;
 mod create_table_as;
+mod create_table_like;
 mod create_view;
 mod cte;
 mod date_field;
@@ -97,9 +99,9 @@ mod window_call;
 mod window_collector;
 mod written_columns;
 
-pub use added_key::unfit_last_column;
 pub use aggregate::AggregateCall;
-pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
+pub use alter_column::without_new_values;
+pub use alter_table::{AlterStep, AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use call::AT_TIME_ZONE;
 pub use check::{RowCheck, RowChecks};
@@ -110,6 +112,7 @@ pub use conflict::ConflictUpdate;
 pub use create_index::create_index;
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
+pub use create_table_like::create_table_like;
 pub use create_view::{BoundView, VIEW_DEPTH_MAX, create_view};
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, DeletedRows, SequencedRow, UpsertTarget, delete, upsert,

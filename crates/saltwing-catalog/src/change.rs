@@ -40,6 +40,14 @@ pub enum CatalogChange<'a> {
     /// Drops tables with the sequences of their identity columns, then deletes their rows. Errors: [`CatalogError::NoSuchTable`],
     /// [`CatalogError::Used`].
     DropTables(DropList<'a>),
+    /// Drops a table, and gives its name to another one of the same schema, in one commit: readers see the rows of one of them. Errors:
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column that the other table has not.
+    ReplaceTable {
+        /// The definition of the table that goes.
+        old: Arc<TableDef>,
+        /// The definition of the table that takes its name.
+        by: Arc<TableDef>,
+    },
     /// Adds a sequence. Errors: [`CatalogError::DuplicateSequence`] and its like; [`CatalogError::ReservedName`].
     CreateSequence {
         /// The definition.

@@ -35,8 +35,10 @@ pub(crate) mod view;
 use expression::{ExprRecord, ValueRecord};
 use sql_type::TypeRecord;
 
-/// The version of the records that are written, and the latest that can be read.
-const RECORD_VERSION: u32 = 2;
+/// The latest version that can be read. Only records that need it have it, so that earlier releases read the others.
+const RECORD_VERSION: u32 = 3;
+/// The version of records without a column that has [`ColumnRecord::absent`].
+const VERSION_WITHOUT_ABSENT: u32 = 2;
 
 /// The record of a definition.
 ///
@@ -216,6 +218,9 @@ struct ColumnRecord {
     hidden: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
+    /// Present in records of version 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    absent: Option<ValueRecord>,
 }
 
 /// The text of a DEFAULT, and its value as an expression, unless it is computed for each row.
@@ -314,8 +319,9 @@ impl TableRecord {
             honoured: option.honoured,
         });
         let check = |check: &CheckDef| CheckRecord { name: check.name.clone(), text: check.text.clone() };
+        let has_absent = def.columns.iter().any(|column| column.absent.is_some());
         Ok(Self {
-            record_version: RECORD_VERSION,
+            record_version: if has_absent { RECORD_VERSION } else { VERSION_WITHOUT_ABSENT },
             id: def.id.0,
             object_id: Some(def.object_id.0),
             name: NameRecord::of(&def.name),
@@ -455,6 +461,7 @@ impl ColumnRecord {
             slot: column.slot,
             hidden: column.hidden,
             comment: column.comment.clone(),
+            absent: column.absent.as_ref().map(ValueRecord::of),
         })
     }
 
@@ -479,6 +486,7 @@ impl ColumnRecord {
             slot: self.slot,
             hidden: self.hidden,
             comment: self.comment,
+            absent: self.absent.map(ValueRecord::into_value).transpose()?,
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use saltwing_access::{Durability, Table, TableError, WriteBatch};
 use saltwing_types::{IndexState, SequenceDef, TableDef, TableId, TableName, Value, ViewDef};
 
-use crate::boot::Catalog;
+use crate::boot::{Catalog, set_version};
 use crate::change::{Applied, ChangeError, Dependents, DropList, GivenName, Listed, at};
 use crate::definitions::{Definitions, key, optional};
 use crate::{CatalogError, CatalogReader};
@@ -20,6 +20,36 @@ impl Catalog {
             self.drop_definitions(&found, list.dependents)?;
         }
         Ok(self.delete_rows(&found))
+    }
+
+    /// Drops a table, and gives its name to another one.
+    pub(crate) fn replace_table(&self, old: &TableDef, by: &TableDef) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let definitions = self.definitions();
+        for known in [old, by] {
+            let table = definitions.resolve(known.name.schema.as_deref(), &known.name.name)?;
+            if **table.def() != *known {
+                return Err(CatalogError::Changed(format!("table {}", known.name)));
+            }
+        }
+        let mut new = TableDef { name: old.name.clone(), ..by.clone() };
+        set_version(by, &mut new);
+        definitions.check_columns_kept(old, &new)?;
+        let table = Table::new(Arc::new(new))?;
+        let mut view = Definitions::clone(&definitions);
+        let mut writes = self.store.batch();
+        writes.delete(&self.own.tables, self.table_key(&by.name)?)?;
+        self.put_definition(&mut *writes, table.def())?;
+        self.delete_sequences(&mut view, &mut *writes, old.own_sequences())?;
+        old.stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
+        view.tables.remove(&key(by.name.schema.as_deref(), &by.name.name));
+        self.end_grants(&mut view, &mut *writes)?;
+        writes.reclaims_space();
+        writes.commit(Durability::Synced)?;
+        let Definitions { sequences, users, .. } = view;
+        self.redefine([(by, table)], |view| (view.sequences, view.users) = (sequences, users));
+        self.purge_entries(old.stored_ids());
+        Ok(())
     }
 
     pub(crate) fn truncate_tables(&self, names: &[GivenName<'_>]) -> Result<Applied, ChangeError> {

@@ -169,6 +169,27 @@ impl SessionCatalog {
         Ok(())
     }
 
+    fn replace_table(&self, old: &TableDef, by: &TableDef) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        for known in [old, by] {
+            if !self.find(None, &known.name.name).is_some_and(|table| **table.def() == *known) {
+                return Err(CatalogError::Changed(format!("table {}", known.name)));
+            }
+        }
+        let mut new = TableDef { name: old.name.clone(), ..by.clone() };
+        set_version(by, &mut new);
+        let table = Table::new(Arc::new(new))?;
+        {
+            // Locked while the table changes, so that a writer that is refused for its old definition waits for the new one.
+            let mut state = self.state.lock();
+            let table = self.store.open_with_indexes(table);
+            state.tables.remove(&by.name.name.to_lowercase());
+            state.insert(table);
+        }
+        self.delete_rows(old.stored_ids().collect());
+        Ok(())
+    }
+
     fn truncate_tables(&self, names: &[GivenName<'_>]) -> Result<Applied, ChangeError> {
         let _one_by_one = self.changing.lock();
         let (own, stored) = self.listed(names);
@@ -334,6 +355,7 @@ impl CatalogStore for SessionCatalog {
             CatalogChange::AlterTable { old, new } if self.has(&old.name) => self.alter_table(&old, new)?,
             CatalogChange::TruncateTables(names) => return self.truncate_tables(names),
             CatalogChange::DropTables(list) => return self.drop_tables(&list),
+            CatalogChange::ReplaceTable { old, by } if self.has(&old.name) => self.replace_table(&old, &by)?,
             CatalogChange::CreateView { def, replaces, version } => {
                 let version = self.version_below(version)?;
                 return self.catalog.apply(CatalogChange::CreateView { def, replaces, version });

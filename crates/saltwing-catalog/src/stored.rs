@@ -26,6 +26,7 @@ impl CatalogStore for Catalog {
             CatalogChange::AlterTable { old, new } => self.alter_table(&old, new)?,
             CatalogChange::TruncateTables(names) => return self.truncate_tables(names),
             CatalogChange::DropTables(list) => return self.drop_tables(&list),
+            CatalogChange::ReplaceTable { old, by } => self.replace_table(&old, &by)?,
             CatalogChange::CreateSequence { def, position } => self.create_sequence(def, position)?,
             CatalogChange::AlterSequence { old, new, position } => self.alter_sequence(&old, &new, position)?,
             CatalogChange::DropSequences(list) => self.drop_sequences(&list)?,

@@ -142,11 +142,13 @@ impl Definitions {
     }
 
     /// # Errors
-    /// [`CatalogError::Used`] if a view uses a column that the new definition of a table does not have.
+    /// [`CatalogError::Used`] if a view uses a column that the new definition of a table does not have, or has in another type.
     pub(crate) fn check_columns_kept(&self, old: &TableDef, new: &TableDef) -> Result<(), CatalogError> {
         let is_gone = |column: &&ColumnDef| {
             let is_same = |other: &ColumnDef| {
-                is_same_name(&other.name, &column.name) && new.family_name(other) == old.family_name(column)
+                is_same_name(&other.name, &column.name)
+                    && new.family_name(other) == old.family_name(column)
+                    && other.ty == column.ty
             };
             !new.columns.iter().any(is_same)
         };

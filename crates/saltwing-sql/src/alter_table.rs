@@ -10,15 +10,18 @@
 //!   | SET  option = value, ..
 //!   | RENAME TO table
 //!   | RENAME [COLUMN] [family.]column TO column
+//!   | ALTER [COLUMN] [family.]column { SET DEFAULT expression | DROP DEFAULT | SET NOT NULL | DROP NOT NULL
+//!                                    | [SET DATA] TYPE type [USING expression] }
 //! ```
 
 use sqlparser::tokenizer::Token;
 
+use crate::column_type;
 use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::TableRef;
-use crate::statement::{AlterTable, OptionSpec, Statement, TableChange};
+use crate::statement::{AlterTable, ColumnChange, OptionSpec, Statement, TableChange};
 
 /// Reads what follows `ALTER TABLE`. ADD UNIQUE makes an index.
 pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -63,6 +66,11 @@ fn change(cursor: &mut Cursor<'_>, table: TableRef) -> Result<AlterTable, SqlErr
         let column = cursor.column()?;
         cursor.expect(&["TO"])?;
         TableChange::RenameColumn { column, to: cursor.name("a column name")? }
+    } else if cursor.eat(&["ALTER"]) {
+        cursor.eat(&["COLUMN"]);
+        let column = cursor.column()?;
+        let change = Box::new(column_change(cursor, &column.name.text)?);
+        TableChange::AlterColumn { column, change }
     } else {
         return Err(other_change(cursor));
     };
@@ -100,32 +108,41 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Vec<OptionSpec>, SqlError> {
 /// Changes of a table that other databases support.
 fn other_change(cursor: &Cursor<'_>) -> SqlError {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
-        Some("ALTER") => return other_column_change(cursor),
-        Some("MODIFY" | "CHANGE") => "to change a column",
+        Some("MODIFY" | "CHANGE") => {
+            return SqlError::not_supported("to change a column", cursor.here())
+                .with_help("ALTER COLUMN c TYPE type, ALTER COLUMN c SET NOT NULL, ..");
+        }
         Some("OWNER") => "OWNER of a table",
         Some("ENABLE" | "DISABLE") => "ALTER TABLE .. ENABLE",
-        _ => return cursor.expected_word(&["ADD", "DROP", "SET", "RENAME"]),
+        _ => return cursor.expected_word(&["ADD", "DROP", "SET", "RENAME", "ALTER"]),
     };
-    SqlError::not_supported(what, cursor.here()).with_help("ALTER TABLE takes ADD, DROP, SET and RENAME")
+    SqlError::not_supported(what, cursor.here()).with_help("ALTER TABLE takes ADD, DROP, SET, RENAME and ALTER COLUMN")
 }
 
-/// Changes of a column that other databases support, and what to write instead.
-fn other_column_change(cursor: &Cursor<'_>) -> SqlError {
-    let column = if cursor.word_is(1, "COLUMN") { 2 } else { 1 };
-    let verb = column + 1;
-    let is = |words: &[&str]| words.iter().enumerate().all(|(n, word)| cursor.word_is(verb + n, word));
-    let (what, help) = if is(&["SET", "DEFAULT"]) || is(&["DROP", "DEFAULT"]) {
-        let help = "rows from before the column was added read as its DEFAULT; a view, or the statement, may give another value";
-        ("another DEFAULT for a column", help)
-    } else if is(&["SET", "NOT", "NULL"]) {
-        ("SET NOT NULL", "ALTER TABLE t ADD CONSTRAINT c CHECK (column IS NOT NULL) checks the rows and says the same")
-    } else if is(&["DROP", "NOT", "NULL"]) {
-        ("DROP NOT NULL", "make a table that has it so, then UPSERT INTO new SELECT .. FROM old")
-    } else {
-        (
-            "another type for a column",
-            "add a column of the type, UPDATE t SET new = old, DROP COLUMN old and RENAME COLUMN new TO old",
-        )
+/// Reads what follows the name of a column after ALTER COLUMN.
+fn column_change(cursor: &mut Cursor<'_>, column: &str) -> Result<ColumnChange, SqlError> {
+    if cursor.eat(&["SET", "DEFAULT"]) {
+        return create_table::default(cursor).map(ColumnChange::SetDefault);
+    }
+    if cursor.eat(&["DROP", "DEFAULT"]) {
+        return Ok(ColumnChange::DropDefault);
+    }
+    if cursor.eat(&["SET", "NOT", "NULL"]) {
+        return Ok(ColumnChange::SetNotNull);
+    }
+    if cursor.eat(&["DROP", "NOT", "NULL"]) {
+        return Ok(ColumnChange::DropNotNull);
+    }
+    if cursor.eat(&["SET", "DATA", "TYPE"]) || cursor.eat(&["TYPE"]) {
+        let (sql_type, type_span) = column_type::parse(cursor, column)?;
+        let using = if cursor.eat(&["USING"]) { Some(create_table::default(cursor)?) } else { None };
+        return Ok(ColumnChange::Type { sql_type, type_span, using });
+    }
+    let what = match cursor.word(1).map(str::to_uppercase).as_deref() {
+        Some("GENERATED" | "IDENTITY" | "EXPRESSION") => "another way in which a column gets its values",
+        Some("STATISTICS" | "STORAGE" | "COMPRESSION") => "SET STATISTICS, STORAGE or COMPRESSION of a column",
+        _ => return Err(cursor.expected("SET DEFAULT, DROP DEFAULT, SET NOT NULL, DROP NOT NULL or TYPE")),
     };
-    SqlError::not_supported(what, cursor.span_at(cursor.index() + verb)).with_help(help)
+    let help = "ALTER COLUMN takes SET DEFAULT, DROP DEFAULT, SET NOT NULL, DROP NOT NULL and TYPE";
+    Err(SqlError::not_supported(what, cursor.here()).with_help(help))
 }

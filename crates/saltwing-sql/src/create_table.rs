@@ -1,13 +1,14 @@
 //! CREATE TABLE, as Phoenix and as standard SQL write it.
 //!
 //! ```text
-//! CREATE [[LOCAL] TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
+//! CREATE [OR REPLACE] [[LOCAL] TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
 //!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]]
 //!         [UNIQUE] [[CONSTRAINT name] CHECK (condition)] [[GENERATED ALWAYS] AS (expression) [STORED]]
 //!         [GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY [(option ..)]], ..
 //!     [,] [CONSTRAINT [name]] PRIMARY KEY (part [ASC | DESC], ..)
 //!     [,] [CONSTRAINT name] CHECK (condition)
 //!     [,] [CONSTRAINT name] UNIQUE (part [ASC | DESC], ..)
+//!     [,] LIKE table [{INCLUDING | EXCLUDING} {ALL | DEFAULTS | GENERATED | IDENTITY | CONSTRAINTS | INDEXES}] ..
 //! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)] [ON COMMIT PRESERVE ROWS]
 //! ```
 //!
@@ -24,47 +25,66 @@ use crate::error::SqlError;
 use crate::generated::{Generated, generated, plain_identity, serial_type};
 use crate::name::{ColumnName, Name};
 use crate::statement::{
-    CheckSpec, ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
-    UniqueSpec,
+    CheckSpec, ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, LikePart, LikeSpec, OptionSpec, OptionValue,
+    PrimaryKeySpec, UniqueSpec,
 };
 
 /// The kind of a table, by the word before TABLE.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     Plain,
     Immutable,
     Temporary,
 }
 
-/// The first words of a CREATE TABLE.
+/// The words after CREATE, or CREATE OR REPLACE.
 const BEGINNINGS: [(&[&str], Kind); 6] = [
-    (&["CREATE", "TABLE"], Kind::Plain),
-    (&["CREATE", "IMMUTABLE", "TABLE"], Kind::Immutable),
-    (&["CREATE", "TEMPORARY", "TABLE"], Kind::Temporary),
-    (&["CREATE", "TEMP", "TABLE"], Kind::Temporary),
-    (&["CREATE", "LOCAL", "TEMPORARY", "TABLE"], Kind::Temporary),
-    (&["CREATE", "LOCAL", "TEMP", "TABLE"], Kind::Temporary),
+    (&["TABLE"], Kind::Plain),
+    (&["IMMUTABLE", "TABLE"], Kind::Immutable),
+    (&["TEMPORARY", "TABLE"], Kind::Temporary),
+    (&["TEMP", "TABLE"], Kind::Temporary),
+    (&["LOCAL", "TEMPORARY", "TABLE"], Kind::Temporary),
+    (&["LOCAL", "TEMP", "TABLE"], Kind::Temporary),
 ];
 
+/// The first words of a CREATE TABLE.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning {
+    kind: Kind,
+    /// `OR REPLACE`.
+    replaces: bool,
+}
+
 /// Reads `CREATE .. TABLE`, if it stands here.
-pub(crate) fn kind(cursor: &mut Cursor<'_>) -> Option<Kind> {
-    BEGINNINGS.iter().find(|(words, _)| cursor.eat(words)).map(|(_, kind)| *kind)
+pub(crate) fn beginning(cursor: &mut Cursor<'_>) -> Option<Beginning> {
+    let replaces = cursor.at(&["CREATE", "OR", "REPLACE"]);
+    let after = if replaces { 3 } else { 1 };
+    let stands = |words: &[&str]| words.iter().enumerate().all(|(n, word)| cursor.word_is(after + n, word));
+    let (words, kind) = *BEGINNINGS.iter().find(|(words, _)| cursor.word_is(0, "CREATE") && stands(words))?;
+    (0..after + words.len()).for_each(|_| cursor.skip());
+    Some(Beginning { kind, replaces })
 }
 
 /// Reads what follows `CREATE .. TABLE`, up to the name of the table.
-pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, SqlError> {
+pub(crate) fn named(cursor: &mut Cursor<'_>, Beginning { kind, replaces }: Beginning) -> Result<CreateTable, SqlError> {
+    let here = cursor.here();
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+    if if_not_exists && replaces {
+        return Err(SqlError::invalid("OR REPLACE and IF NOT EXISTS exclude each other", here));
+    }
     let table = cursor.table()?;
     if cursor.at(&["LIKE"]) {
         return Err(SqlError::not_supported("CREATE TABLE .. LIKE", cursor.here())
-            .with_help("SHOW CREATE TABLE gives the statement of a table"));
+            .with_help("CREATE TABLE t (LIKE u INCLUDING ALL)"));
     }
     Ok(CreateTable {
         temporary: kind == Kind::Temporary,
         immutable: kind == Kind::Immutable,
         if_not_exists,
+        or_replace: replaces,
         table,
         columns: Vec::new(),
+        like: Vec::new(),
         primary_key: None,
         checks: Vec::new(),
         unique: Vec::new(),
@@ -78,10 +98,10 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<Creat
     let mut elements = Elements::default();
     elements.parse(cursor)?;
     let (options, split_on) = table_options(cursor, table.temporary)?;
-    let Elements { columns, primary_key, checks, unique } = elements;
+    let Elements { columns, like, primary_key, checks, unique } = elements;
     let of_columns = columns.iter().filter_map(|column| Some(unique_column(&column.name, column.unique?)));
     let unique = each_key_once(of_columns.chain(unique));
-    Ok(CreateTable { columns, primary_key, checks, unique, options, split_on, ..table })
+    Ok(CreateTable { columns, like, primary_key, checks, unique, options, split_on, ..table })
 }
 
 /// The constraints, of several over the same parts one, which has the name of any of them.
@@ -135,6 +155,7 @@ pub(crate) fn unique(cursor: &mut Cursor<'_>) -> Result<Option<UniqueSpec>, SqlE
 #[derive(Default)]
 struct Elements {
     columns: Vec<ColumnSpec>,
+    like: Vec<LikeSpec>,
     primary_key: Option<PrimaryKeySpec>,
     checks: Vec<CheckSpec>,
     unique: Vec<UniqueSpec>,
@@ -180,9 +201,51 @@ impl Elements {
             self.unique.push(unique);
             return Ok(());
         }
+        if is_like(cursor) {
+            self.like.push(like(cursor, self.columns.len())?);
+            return Ok(());
+        }
         other_constraint(cursor)?;
         self.columns.push(column(cursor)?);
         Ok(())
+    }
+}
+
+/// Whether LIKE stands here, and not a column of this name, which has a type after it.
+fn is_like(cursor: &Cursor<'_>) -> bool {
+    cursor.word_is(0, "LIKE") && cursor.word(1).is_some_and(|word| !column_type::is_type_name(word))
+}
+
+/// Reads `LIKE table [INCLUDING part | EXCLUDING part] ..` behind `at` columns.
+fn like(cursor: &mut Cursor<'_>, at: usize) -> Result<LikeSpec, SqlError> {
+    cursor.expect(&["LIKE"])?;
+    let (table, mut including) = (cursor.existing_table()?, Vec::new());
+    loop {
+        let adds = cursor.eat(&["INCLUDING"]);
+        if !adds && !cursor.eat(&["EXCLUDING"]) {
+            return Ok(LikeSpec { table, at, including });
+        }
+        let parts: Vec<LikePart> = match cursor.eat(&["ALL"]) {
+            true => LikePart::ALL.map(|(_, part)| part).to_vec(),
+            false => {
+                let found = LikePart::ALL.iter().find(|(word, _)| cursor.eat(&[word]));
+                // Saltwing keeps none of these for a column.
+                let is_other =
+                    || ["COMMENTS", "STATISTICS", "STORAGE", "COMPRESSION"].map(|word| cursor.word_is(0, word));
+                match found {
+                    Some((_, part)) => vec![*part],
+                    None if is_other().contains(&true) => {
+                        cursor.skip();
+                        Vec::new()
+                    }
+                    None => return Err(cursor.expected("ALL, DEFAULTS, GENERATED, IDENTITY, CONSTRAINTS or INDEXES")),
+                }
+            }
+        };
+        including.retain(|part| !parts.contains(part));
+        if adds {
+            including.extend(parts);
+        }
     }
 }
 
@@ -352,9 +415,7 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
         if column.default.is_some() {
             return Err(again(cursor.span_from(start), "DEFAULT"));
         }
-        let from = cursor.index();
-        let expr = cursor.default_expr()?;
-        column.default = Some(DefaultSpec { text: cursor.kept_text(from, &expr), expr, span: cursor.span_from(from) });
+        column.default = Some(default(cursor)?);
         return Ok(true);
     }
     if let Some(generated) = generated(cursor)? {
@@ -387,6 +448,13 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
     }
     refuse_column_option(cursor)?;
     Ok(false)
+}
+
+/// Reads the expression after DEFAULT.
+pub(crate) fn default(cursor: &mut Cursor<'_>) -> Result<DefaultSpec, SqlError> {
+    let from = cursor.index();
+    let expr = cursor.default_expr()?;
+    Ok(DefaultSpec { text: cursor.kept_text(from, &expr), expr, span: cursor.span_from(from) })
 }
 
 fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {

@@ -397,8 +397,8 @@ const OBJECTS: &str = "INDEX, UNIQUE INDEX, LOCAL INDEX, UNIQUE LOCAL INDEX, UNC
     PROCEDURE, SCHEMA, DOMAIN, MACRO, EXTENSION, TEMPORARY MACRO";
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
-    if let Some(kind) = create_table::kind(cursor) {
-        let table = create_table::named(cursor, kind)?;
+    if let Some(beginning) = create_table::beginning(cursor) {
+        let table = create_table::named(cursor, beginning)?;
         return match create_table_as::has_query(cursor) {
             true => create_table_as::parse(cursor, table, hints).map(|it| Statement::CreateTableAs(Box::new(it))),
             false => create_table::parse(cursor, table).map(Statement::CreateTable),

@@ -252,7 +252,7 @@ pub enum GrantObject {
     Relation(TableRef),
 }
 
-/// `CREATE [TEMPORARY | IMMUTABLE] TABLE`.
+/// `CREATE [OR REPLACE] [TEMPORARY | IMMUTABLE] TABLE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
     /// `TEMPORARY`: it is a table of the session.
@@ -261,10 +261,14 @@ pub struct CreateTable {
     pub immutable: bool,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
+    /// `OR REPLACE`: a table of this name is dropped once this one is there.
+    pub or_replace: bool,
     /// The table.
     pub table: TableRef,
     /// The columns, as declared.
     pub columns: Vec<ColumnSpec>,
+    /// `LIKE table ..`, in order.
+    pub like: Vec<LikeSpec>,
     /// `[CONSTRAINT name] PRIMARY KEY (..)`, apart from inline ones.
     pub primary_key: Option<PrimaryKeySpec>,
     /// `[CONSTRAINT name] CHECK (..)`, apart from those of columns.
@@ -275,6 +279,50 @@ pub struct CreateTable {
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
     pub split_on: Vec<Expr>,
+}
+
+/// `LIKE table [INCLUDING part | EXCLUDING part] ..` among the columns of a CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikeSpec {
+    /// The table whose columns are copied.
+    pub table: TableRef,
+    /// The number of columns that stand before it.
+    pub at: usize,
+    /// What is copied beside names, types and NOT NULL.
+    pub including: Vec<LikePart>,
+}
+
+impl LikeSpec {
+    /// Whether a part is copied.
+    pub fn includes(&self, part: LikePart) -> bool {
+        self.including.contains(&part)
+    }
+}
+
+/// What INCLUDING adds to the columns that LIKE copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LikePart {
+    /// DEFAULTS.
+    Defaults,
+    /// GENERATED: the expressions of generated columns.
+    Generated,
+    /// IDENTITY: such columns count by sequences of their own.
+    Identity,
+    /// CONSTRAINTS: CHECK.
+    Constraints,
+    /// INDEXES: the primary key and UNIQUE.
+    Indexes,
+}
+
+impl LikePart {
+    /// All parts, with their words.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("DEFAULTS", Self::Defaults),
+        ("GENERATED", Self::Generated),
+        ("IDENTITY", Self::Identity),
+        ("CONSTRAINTS", Self::Constraints),
+        ("INDEXES", Self::Indexes),
+    ];
 }
 
 /// `[CONSTRAINT name] UNIQUE (column, ..)`: a unique index.
@@ -383,6 +431,35 @@ pub enum TableChange {
         column: ColumnName,
         /// The new name.
         to: Name,
+    },
+    /// `ALTER [COLUMN] column ..`.
+    AlterColumn {
+        /// The column.
+        column: ColumnName,
+        /// What changes.
+        change: Box<ColumnChange>,
+    },
+}
+
+/// What `ALTER TABLE .. ALTER COLUMN` changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnChange {
+    /// `SET DEFAULT expression`.
+    SetDefault(DefaultSpec),
+    /// `DROP DEFAULT`.
+    DropDefault,
+    /// `SET NOT NULL`.
+    SetNotNull,
+    /// `DROP NOT NULL`.
+    DropNotNull,
+    /// `[SET DATA] TYPE type [USING expression]`.
+    Type {
+        /// The new type.
+        sql_type: SqlType,
+        /// Where the type stands.
+        type_span: Span,
+        /// The new values, over the row's columns; without it, the old ones as CAST gives them.
+        using: Option<DefaultSpec>,
     },
 }
 

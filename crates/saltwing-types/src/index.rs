@@ -170,6 +170,7 @@ pub fn entries_def(def: &TableDef, index: &IndexDef) -> TableDef {
             family: (!is_key).then_some(0),
             slot: if is_key { 0 } else { slots.next().unwrap_or_default() },
             comment: None,
+            absent: None,
             ..of_table.clone()
         })
     };

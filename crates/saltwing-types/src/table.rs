@@ -184,13 +184,16 @@ pub struct ColumnDef {
     pub hidden: bool,
     /// COMMENT ON COLUMN.
     pub comment: Option<String>,
+    /// The value that rows from before the column have in it, if its DEFAULT has changed since it was added. Otherwise they have the
+    /// value of the DEFAULT.
+    pub absent: Option<Value>,
 }
 
 impl ColumnDef {
     /// A column with a name and a type alone: it may be NULL, and lies in no family.
     pub fn new(name: impl Into<String>, ty: SqlType) -> Self {
         let (name, default, family, comment) = (name.into(), None, None, None);
-        Self { name, ty, nullable: true, default, family, slot: 0, hidden: false, comment }
+        Self { name, ty, nullable: true, default, family, slot: 0, hidden: false, comment, absent: None }
     }
 
     /// The expression of a generated column; `None` of another one.

@@ -88,6 +88,13 @@ impl Error {
         self
     }
 
+    /// The error with another position than that of the text that caused it.
+    #[must_use]
+    pub(crate) fn at_instead(mut self, span: Option<Span>) -> Self {
+        self.0.span = span;
+        self
+    }
+
     #[must_use]
     pub(crate) fn with_help(mut self, help: Option<impl Into<String>>) -> Self {
         self.0.help = self.0.help.or(help.map(Into::into));

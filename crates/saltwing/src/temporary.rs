@@ -30,6 +30,18 @@ pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> Result<Tab
     Ok(name)
 }
 
+/// The table that a CREATE OR REPLACE TABLE replaces: of the session for TEMPORARY, else a stored one, even if a temporary one hides it.
+pub(crate) fn replaced(session: &Session, create: &CreateTable) -> Result<Option<Arc<Table>>, Error> {
+    if !create.or_replace {
+        return Ok(None);
+    }
+    let (schema, name) = create.table.parts();
+    Ok(match create.temporary {
+        true => session.own.catalog.find(schema, name),
+        false => if_bound(resolve(&*session.shared().catalog.snapshot()?, &create.table))?,
+    })
+}
+
 /// Drops the table that a CREATE TABLE has created, by the name from [`name_of_new`]. Only a view that was created meanwhile can use the
 /// table, and is dropped with it.
 pub(crate) fn take_back(session: &Session, new: &TableRef) -> Result<Applied, ChangeError> {

@@ -37,6 +37,7 @@ pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         slot: 0,
         hidden: false,
         comment: None,
+        absent: None,
     };
     let key = |column, name: &str, ty, order| KeyColumn {
         source: KeySource::Column(column),

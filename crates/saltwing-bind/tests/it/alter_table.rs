@@ -7,7 +7,7 @@ use saltwing_access::Table;
 use saltwing_bind::{BindError, alter_table, create_table};
 use saltwing_sql::Statement;
 use saltwing_types::table::{COLUMNS_MAX, SLOTS_MAX};
-use saltwing_types::{ErrorCode, KeyColumn, TableDef};
+use saltwing_types::{ErrorCode, KeyColumn, TableDef, Value};
 
 fn created(sql: &str) -> Arc<Table> {
     let Statement::CreateTable(create) = saltwing_sql::parse_one(sql).unwrap().statement else { panic!("{sql}") };
@@ -88,6 +88,29 @@ fn names_in_texts_follow() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
+
+    /// Rows from before a column keep the value that they read as, whatever becomes of its DEFAULT; later rows have the newest one.
+    #[test]
+    fn older_rows_keep_their_value(first in prop::option::of(0..3_i64), later in prop::collection::vec(prop::option::of(0..3_i64), 1..8)) {
+        let default = |value: &Option<i64>| value.map_or(String::new(), |value| format!("DEFAULT {value}"));
+        let mut table = created("CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY)");
+        table = altered(&table, &format!("ALTER TABLE t ADD c INTEGER {}", default(&first))).unwrap().unwrap();
+        let older = table.absent(1).clone();
+        prop_assert_eq!(&older, &first.map_or(Value::Null, Value::Int));
+        for value in later {
+            let change = match value {
+                Some(_) => format!("SET {}", default(&value)),
+                None => "DROP DEFAULT".into(),
+            };
+            table = altered(&table, &format!("ALTER TABLE t ALTER c {change}")).unwrap().unwrap_or(table);
+            prop_assert_eq!(table.absent(1), &older);
+            let column = &table.def().columns[1];
+            let newest = column.default.as_ref().map(|default| default.text.clone());
+            prop_assert_eq!(newest, value.map(|value| value.to_string()));
+            // What follows from the DEFAULT is not stored.
+            prop_assert_eq!(column.absent.is_none(), value == first);
+        }
+    }
 
     /// No slot is given twice, and the key is made of the same columns, wherever they stand.
     #[test]

@@ -79,6 +79,7 @@ fn everything() -> TableDef {
         slot: 0,
         hidden: name == "at",
         comment: None,
+        absent: None,
     };
     let keys = [("phone", SqlType::Varchar(None)), ("n", SqlType::BigInt), ("at", SqlType::Date)];
     let mut columns: Vec<ColumnDef> = keys.map(key_column).into();
@@ -91,6 +92,7 @@ fn everything() -> TableDef {
         slot: slot as u16 / 2,
         hidden: false,
         comment: None,
+        absent: None,
     }));
     columns[4].default = Some(DefaultDef { text: "now()".into(), expr: Expr::NULL, kind: DefaultKind::NewRow });
     let option = |name: &str, value, honoured| TableOption { name: name.into(), value, honoured };
@@ -397,11 +399,23 @@ fn what_cannot_be_read_is_named_with_its_table() {
         assert_eq!(error.code().as_str(), "corrupt");
     }
     // A newer record, with and without a field that this version does not know.
-    for newer in [r#""record_version":3"#, r#""record_version":3,"new":[]"#] {
+    for newer in [r#""record_version":4"#, r#""record_version":4,"new":[]"#] {
         let error = changed(r#""record_version":2"#, newer);
-        let message = "the definition of table app.t has record version 3, and this version reads up to 2";
+        let message = "the definition of table app.t has record version 4, and this version reads up to 3";
         assert_eq!((error.to_string().as_str(), error.code().as_str()), (message, "not_supported"));
         assert!(error.help().is_some());
+    }
+}
+
+#[test]
+fn the_value_of_older_rows_needs_a_newer_record() {
+    let mut def = everything();
+    assert!(write(&def).unwrap().starts_with(r#"{"record_version":2,"#));
+    for value in [Value::Null, Value::Int(7)] {
+        def.columns[4].absent = Some(value);
+        let text = write(&def).unwrap();
+        assert!(text.starts_with(r#"{"record_version":3,"#), "{text}");
+        assert_eq!(read("app.t", &text).unwrap(), def);
     }
 }
 

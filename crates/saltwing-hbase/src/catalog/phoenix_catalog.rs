@@ -20,6 +20,7 @@ const NO_VIEWS: &str =
 const NO_SEQUENCES: &str = "sequences of a cluster are made, changed and dropped with Phoenix";
 const NO_SCHEMAS: &str = "a schema of a cluster is there with its first table: CREATE TABLE s.t makes both";
 const NO_TRUNCATE: &str = "a cluster does not remove all rows of a table at once: DELETE /*+ FULL_SCAN */ FROM t, or DROP TABLE t and CREATE TABLE t";
+const NO_REPLACE: &str = "a cluster does not replace a table at once: DROP TABLE t, then CREATE TABLE t";
 const NO_REGISTERED: &str = "tables of a program are not kept on a cluster: open a database in memory for them";
 const NO_USERS: &str =
     "a cluster has no users of this program: rights are those that HBase gives to the user of the connection";
@@ -87,6 +88,7 @@ impl CatalogStore for PhoenixCatalog {
             | CatalogChange::Grant(_)
             | CatalogChange::Revoke(_) => NO_USERS,
             CatalogChange::TruncateTables(_) => NO_TRUNCATE,
+            CatalogChange::ReplaceTable { .. } => NO_REPLACE,
             CatalogChange::CreateView { .. } | CatalogChange::AlterView { .. } => NO_VIEWS,
             CatalogChange::CreateSequence { .. }
             | CatalogChange::AlterSequence { .. }

@@ -19,6 +19,7 @@ pub fn definition() -> TableDef {
         slot,
         hidden: false,
         comment: None,
+        absent: None,
     };
     let key = |name: &str| ColumnDef { nullable: false, family: None, ..value(name, SqlType::BigInt, 0) };
     let part = |column, name: &str, order| KeyColumn {

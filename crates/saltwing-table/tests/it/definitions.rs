@@ -27,6 +27,7 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
             slot: def.slots(family).len() as u16,
             hidden: false,
             comment: None,
+            absent: None,
         });
     }
     def.history.version += 1;

@@ -391,6 +391,7 @@ fn rows_of_an_older_definition_read_as_those_of_the_newest() {
         slot: def.slots(0).len() as u16,
         hidden: false,
         comment: None,
+        absent: None,
     });
     def.history.version += 1;
     world.table = world.store.open_table(Table::new(Arc::new(def)).unwrap());

@@ -103,6 +103,7 @@ fn with_columns(def: TableDef, types: impl Iterator<Item = SqlType>) -> TableDef
             slot,
             hidden: false,
             comment: None,
+            absent: None,
         }
     });
     TableDef { columns: def.columns.into_iter().take(2).chain(columns).collect(), ..def }

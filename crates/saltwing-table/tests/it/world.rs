@@ -43,6 +43,7 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
         slot,
         hidden: false,
         comment: None,
+        absent: None,
     };
     let key = |column, name: &str, ty| KeyColumn {
         source: KeySource::Column(column),

@@ -14,6 +14,7 @@ fn table(types: &[SqlType]) -> TableDef {
         slot: slot.unwrap_or_default() as u16,
         hidden: false,
         comment: None,
+        absent: None,
     };
     let keys = [column("id".into(), SqlType::BigInt, None), column("k".into(), SqlType::Varchar(None), None)];
     let values = types.iter().enumerate().map(|(slot, ty)| column(format!("v{slot}"), *ty, Some(slot)));

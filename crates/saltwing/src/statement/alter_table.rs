@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{RowChecks, alter_table, check_new_names, resolve, unfit_last_column};
+use saltwing_bind::{AlterStep, ParamValues, RowChecks, alter_table, check_new_names, resolve, without_new_values};
 use saltwing_exec::{ExecError, broken_row};
-use saltwing_sql::statement::{AlterTable, TableChange};
-use saltwing_sql::{ColumnName, TableRef};
+use saltwing_sql::statement::{AlterTable, ColumnChange, TableChange};
+use saltwing_sql::{ColumnName, TableRef, parse_one};
 use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
 
 use super::describer::Describer;
 use super::effects::{NO_ROWS, listed};
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target, run_statement};
 use crate::Error;
+use crate::computed::check_defaults;
 use crate::description::Description;
 use crate::indexes::{build_new_entries, discard_new_entries, discard_rebuilds};
 use crate::outcome::{ExecResult, Outcome};
+use crate::sequences::sequences_of_defaults;
 use crate::session::Session;
+use crate::statement_plans::PlanCache;
 use crate::temporary::change_definition;
 
 impl StatementKind for AlterTable {
@@ -33,7 +36,11 @@ impl StatementKind for AlterTable {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        alter_table(self, &resolve(&*describer.catalog()?, &self.table)?, None)?;
+        let altered = alter_table(self, &resolve(&*describer.catalog()?, &self.table)?, None)?;
+        if let (TableChange::AlterColumn { .. }, Some(def)) = (&self.change, &altered.def) {
+            check_defaults(describer.session(), def).map_err(|error| error.at(Some(self.table.span())))?;
+            describer.sequences.extend(sequences_of_defaults(def.columns.iter())?);
+        }
         Ok(Description::default())
     }
 
@@ -63,6 +70,10 @@ impl StatementKind for AlterTable {
             TableChange::RenameColumn { column, to } => {
                 (format!("renames column {column} of table {table} to {}", to.text), NO_ROWS)
             }
+            TableChange::AlterColumn { column, change } => {
+                let (what, rows) = effects_on_column(change);
+                (format!("{what} of column {column} of table {table}"), rows)
+            }
         };
         Effects::catalog(change, rows)
     }
@@ -74,18 +85,49 @@ impl StatementKind for AlterTable {
         // Adds the position of the name to an error.
         let table = resolve(&*session.catalog()?, name)?;
         check_new_names(table.def(), &new_names(&self.change), &*session.whole_catalog()?)?;
-        let mut met: Option<String> = None;
+        let mut met: Option<AlterStep> = None;
         loop {
-            let done = alter_once(session, self, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
+            let done = alter_once(session, self, met.as_ref()).map_err(|error| error.at(Some(name.span())))?;
             if let Some(check) = &done.new_check {
-                check_stored_rows(session, name, check, done.is_step)?;
+                check_stored_rows(session, name, check, None)?;
             }
-            if !done.is_step {
-                return Ok(ExecResult::noticed(done.notices).into());
+            match &done.step {
+                None => return Ok(ExecResult::noticed(done.notices).into()),
+                Some(AlterStep::NewValues { column, set, table }) => write_new_values(run, name, (column, set, table))?,
+                Some(step) => {
+                    step.check().map_or(Ok(()), |check| check_stored_rows(session, name, check, Some(step)))?
+                }
             }
-            met = done.new_check;
+            met = done.step;
         }
     }
+}
+
+/// What changes, and what is done with the rows.
+fn effects_on_column(change: &ColumnChange) -> (&'static str, &'static str) {
+    match change {
+        ColumnChange::SetDefault(_) => ("changes the DEFAULT", NO_ROWS),
+        ColumnChange::DropDefault => ("drops the DEFAULT", NO_ROWS),
+        ColumnChange::SetNotNull => ("sets NOT NULL", "all are read, until one is found that has NULL"),
+        ColumnChange::DropNotNull => ("drops NOT NULL", NO_ROWS),
+        ColumnChange::Type { .. } => {
+            ("changes the type", "all are written again, unless their values have the same form in the new type")
+        }
+    }
+}
+
+/// Writes all rows again, so that the hidden column gets its values. Rows that other statements write meanwhile have them, too. If that fails, the
+/// hidden column is dropped.
+fn write_new_values(run: &Run<'_>, name: &TableRef, (hidden, set, table): (&str, &str, &str)) -> Result<(), Error> {
+    let update = parse_one(&format!("UPDATE /*+ FULL_SCAN */ {table} SET {set} = {set}"))?.statement;
+    let written = run_statement(run.session, &update, ParamValues::NONE, &PlanCache::default());
+    let Err(error) = written else { return Ok(()) };
+    let undone = change_definition(run.session, name, |table| Ok(without_new_values(table.def(), hidden)));
+    if let Err(failed) = undone {
+        tracing::warn!(table = %name, column = hidden, error = %failed, "the hidden column of a failed ALTER COLUMN is still there");
+    }
+    // Its position is that of a text that the user has not written.
+    Err(error.at_instead(Some(name.span())))
 }
 
 /// The new names of columns.
@@ -148,13 +190,13 @@ struct Done {
     notices: Vec<String>,
     /// A new constraint, against which the stored rows must be checked.
     new_check: Option<String>,
-    /// Whether the statement must change the definition once more.
-    is_step: bool,
+    /// What must be done with the rows before the statement changes the definition once more.
+    step: Option<AlterStep>,
 }
 
 /// Changes the definition. If another TTL needs new entries, they are built first, and put in force together with the TTL: until then, and
 /// after any failure, nothing has changed.
-fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
+fn alter_once(session: &Session, alter: &AlterTable, met: Option<&AlterStep>) -> Result<Done, Error> {
     if let Some(done) = change_table(session, alter, met, None)? {
         return Ok(done);
     }
@@ -171,7 +213,7 @@ fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Resul
 fn change_table(
     session: &Session,
     alter: &AlterTable,
-    met: Option<&str>,
+    met: Option<&AlterStep>,
     built: Option<&[TableId]>,
 ) -> Result<Option<Done>, Error> {
     let mut done = None;
@@ -179,11 +221,14 @@ fn change_table(
         // If another change came first, this closure runs again, and only its last result counts.
         done = None;
         let altered = alter_table(alter, table, met)?;
+        if let (TableChange::AlterColumn { .. }, Some(def)) = (&alter.change, &altered.def) {
+            check_defaults(session, def)?;
+        }
         let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
         if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
             return Ok(Some(with_rebuilds(table.def(), def.ttl_s)));
         }
-        done = Some(Done { notices: altered.notices, new_check: altered.new_check, is_step: altered.is_step });
+        done = Some(Done { notices: altered.notices, new_check: altered.new_check, step: altered.step });
         match (altered.def, built) {
             (Some(def), Some(built)) if needs_entries => match with_new_entries(def, built) {
                 Some(def) => Ok(Some(def)),
@@ -199,8 +244,8 @@ fn change_table(
 /// Checks the rows of a table against a new constraint, and drops the constraint again if rows break it or cannot be checked.
 ///
 /// All later writes already obey the constraint, so a row that breaks it is older than the constraint.
-fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
-    let Err(error) = check_rows(session, name, check, is_step) else { return Ok(()) };
+fn check_stored_rows(session: &Session, name: &TableRef, check: &str, step: Option<&AlterStep>) -> Result<(), Error> {
+    let Err(error) = check_rows(session, name, check, step) else { return Ok(()) };
     change_definition(session, name, |table| {
         let mut def = TableDef::clone(table.def());
         def.checks.retain(|other| other.name != check);
@@ -209,22 +254,22 @@ fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: b
     Err(error.at(Some(name.span())))
 }
 
-fn check_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
+fn check_rows(session: &Session, name: &TableRef, check: &str, step: Option<&AlterStep>) -> Result<(), Error> {
     let table = resolve(&*session.catalog()?, name)?;
     let checks = RowChecks::of(&table)?;
     let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
     let rows = session.snapshot()?;
-    let broken = match is_step {
+    let broken = match step {
         // Another TTL would make expired rows visible.
-        true => {
+        Some(_) => {
             let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
             broken_row(&Arc::new(all), check, &*rows, session.begin())?
         }
-        false => broken_row(&table, check, &*rows, session.begin())?,
+        None => broken_row(&table, check, &*rows, session.begin())?,
     };
-    match broken {
-        None => Ok(()),
-        Some(ExecError::Check { key, .. }) if is_step => Err(unfit_last_column(table.def(), &key).into()),
-        Some(broken) => Err(broken.into()),
+    match (broken, step) {
+        (None, _) => Ok(()),
+        (Some(ExecError::Check { key, .. }), Some(step)) => Err(step.broken(table.def(), &key).into()),
+        (Some(broken), _) => Err(broken.into()),
     }
 }

@@ -6,7 +6,7 @@ use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, CreateTableAs, RowSource, Upsert};
 use saltwing_types::ErrorCode;
 
-use super::create_table::make_table;
+use super::create_table::NewTable;
 use super::describer::{Describer, columns_of};
 use super::explaining::Explaining;
 use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
@@ -16,7 +16,7 @@ use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
 use crate::query_run::Purpose;
 use crate::statement_plans::PlanCache;
-use crate::temporary::{is_there, name_of_new, take_back};
+use crate::temporary::is_there;
 
 /// Advice if two rows of the query have one key.
 const EQUAL_KEYS: &str = "two rows of the query have this key: name more columns in PRIMARY KEY (..), or make the query's rows distinct by GROUP BY";
@@ -59,12 +59,11 @@ impl StatementKind for CreateTableAs {
         }
         let columns = columns_of(session, &self.query, params, Purpose::Judge)?;
         let table = create_table_as(self, &columns)?;
-        let new = name_of_new(session, &self.table)?;
         // If another statement creates the table meanwhile, this statement must not write into it.
-        let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
+        let new = NewTable::make(session, &CreateTable { if_not_exists: false, ..table })?;
         let query = &self.query;
         let insert = Statement::Insert(Upsert {
-            table: new.clone(),
+            table: new.name.clone(),
             alias: None,
             columns: None,
             takes_first_columns: false,
@@ -78,14 +77,12 @@ impl StatementKind for CreateTableAs {
         });
         match insert.ask(|kind| kind.run(&Run { statement: &insert, plans: &PlanCache::default(), ..*run })) {
             Ok(Outcome::Done(mut result)) => {
-                result.notices.splice(0..0, notices);
+                result.notices.splice(0..0, new.put_in_place(session)?);
                 Ok(result.into())
             }
             Ok(rows) => Ok(rows),
             Err(error) => {
-                if let Err(failed) = take_back(session, &new) {
-                    tracing::warn!(table = %name, error = %failed.error, "the table of a failed CREATE TABLE AS is still there");
-                }
+                new.take_back(session);
                 Err(match error.code() {
                     ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),
                     _ => error,

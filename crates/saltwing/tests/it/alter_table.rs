@@ -240,12 +240,49 @@ fn columns_come_and_go_without_a_block_being_written() {
     }
 }
 
+/// The new values are made by one statement, and by writers that come meanwhile.
+#[test]
+fn writers_lose_nothing_while_a_column_gets_another_type() {
+    let database = Database::memory().unwrap();
+    let connection = database.connect().blocking();
+    let values: Vec<String> = (0..5_000).map(|k| format!("({k}, {k})")).collect();
+    let upsert = format!("UPSERT INTO t VALUES {}", values.join(", "));
+    run(&connection, &["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER)", &upsert]);
+    let done = AtomicBool::new(false);
+    let written = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let connection = database.connect().blocking();
+            let mut count = 0_i64;
+            while !done.load(Relaxed) {
+                connection.execute("UPSERT INTO t VALUES (?, ?)", params![count % 10_000, -count]).unwrap();
+                count += 1;
+            }
+            count
+        });
+        for ty in ["BIGINT", "DECIMAL(20,0)", "INTEGER", "VARCHAR", "BIGINT"] {
+            run(&connection, &[&format!("ALTER TABLE t ALTER a TYPE {ty}")]);
+        }
+        done.store(true, Relaxed);
+        writer.join().unwrap()
+    });
+    let last = |k: i64| if k < written { -(k + (written - 1 - k) / 10_000 * 10_000) } else { k };
+    let wanted: Vec<String> = (0..written.clamp(5_000, 10_000)).map(|k| format!("{k}|{}", last(k))).collect();
+    assert_eq!(texts(&connection, "SELECT * FROM t WHERE k >= 0 ORDER BY k").unwrap(), wanted);
+    assert_eq!(
+        texts(&connection, "SELECT column_name FROM information_schema.columns WHERE table_name = 't'").unwrap().len(),
+        2
+    );
+}
+
 // ---- random histories against a map ----
 
 #[derive(Clone, Debug)]
 enum Step {
     Add { name: usize, ty: usize, family: usize, default: Option<u8> },
     Drop { which: usize },
+    Default { which: usize, default: Option<u8> },
+    NotNull { which: usize },
+    Type { which: usize },
     Upsert { k: i64, values: Vec<(usize, Option<u8>)> },
     Delete { k: i64 },
     Compact,
@@ -273,6 +310,9 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..5_usize, 0..5_usize, 0..3_usize, n())
             .prop_map(|(name, ty, family, default)| Step::Add { name, ty, family, default }),
         2 => (0..5_usize).prop_map(|which| Step::Drop { which }),
+        3 => (0..5_usize, n()).prop_map(|(which, default)| Step::Default { which, default }),
+        1 => (0..5_usize).prop_map(|which| Step::NotNull { which }),
+        2 => (0..5_usize).prop_map(|which| Step::Type { which }),
         8 => (0..12_i64, prop::collection::vec((0..5_usize, n()), 0..4)).prop_map(|(k, values)| Step::Upsert { k, values }),
         1 => (0..12_i64).prop_map(|k| Step::Delete { k }),
         2 => Just(Step::Compact),
@@ -329,6 +369,30 @@ impl Model {
                 let column = self.columns.remove(place);
                 run(connection, &[&format!("ALTER TABLE t DROP COLUMN {}", column.path())]);
                 self.rows.values_mut().for_each(|row| drop(row.remove(&column.id())));
+            }
+            Step::Default { which, default } => {
+                let Some(column) = self.columns.iter_mut().find(|c| c.name == *which) else { return };
+                let change = match default {
+                    Some(n) => format!("SET DEFAULT {}", value(column.ty, *n).0),
+                    None => "DROP DEFAULT".into(),
+                };
+                run(connection, &[&format!("ALTER TABLE t ALTER COLUMN {} {change}", column.path())]);
+                column.default = *default;
+            }
+            Step::NotNull { which } => {
+                let Some(column) = self.columns.iter().find(|c| c.name == *which) else { return };
+                let alter = |change: &str| format!("ALTER TABLE t ALTER COLUMN {} {change}", column.path());
+                match self.rows.values().any(|row| row[&column.id()].is_none()) {
+                    true => assert_eq!(code(connection.execute(&alter("SET NOT NULL"), ())), "not_null"),
+                    false => run(connection, &[&alter("SET NOT NULL"), &alter("DROP NOT NULL")]),
+                }
+            }
+            // INTEGER and BIGINT have different forms.
+            Step::Type { which } => {
+                let is_number = |c: &&mut Column| c.name == *which && (c.ty == 0 || c.ty == 4);
+                let Some(column) = self.columns.iter_mut().find(is_number) else { return };
+                column.ty = 4 - column.ty;
+                run(connection, &[&format!("ALTER TABLE t ALTER COLUMN {} TYPE {}", column.path(), TYPES[column.ty])]);
             }
             Step::Upsert { k, values } => {
                 let values: BTreeMap<usize, Option<u8>> = values.iter().copied().collect();

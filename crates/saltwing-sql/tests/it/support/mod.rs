@@ -5,9 +5,9 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    CheckSpec, ColumnSpec, CommentObject, ConflictAction, ConflictTarget, CopySource, ExportedObjects, GrantObject,
-    Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions,
-    Statement, TableChange, ViewChange,
+    CheckSpec, ColumnChange, ColumnSpec, CommentObject, ConflictAction, ConflictTarget, CopySource, DefaultSpec,
+    ExportedObjects, GrantObject, Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Restart, Returning,
+    RowSource, SequenceOptions, Statement, TableChange, ViewChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -26,6 +26,9 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::CreateTable(it) => {
             table(&mut it.table);
             it.columns.iter_mut().for_each(column_spec);
+            it.like.iter_mut().for_each(|like| table(&mut like.table));
+            // The order of the words means nothing.
+            it.like.iter_mut().for_each(|like| like.including.sort_by_key(|part| *part as u8));
             if let Some(key) = &mut it.primary_key {
                 key.span = NOWHERE;
                 key.name.iter_mut().for_each(name);
@@ -64,6 +67,17 @@ pub fn placeless(mut statement: Statement) -> Statement {
                 TableChange::RenameColumn { column, to } => {
                     column_name(column);
                     name(to);
+                }
+                TableChange::AlterColumn { column, change } => {
+                    column_name(column);
+                    match &mut **change {
+                        ColumnChange::SetDefault(it) => default_spec(it),
+                        ColumnChange::Type { type_span, using, .. } => {
+                            *type_span = NOWHERE;
+                            using.iter_mut().for_each(default_spec);
+                        }
+                        ColumnChange::DropDefault | ColumnChange::SetNotNull | ColumnChange::DropNotNull => {}
+                    }
                 }
             }
         }
@@ -262,12 +276,14 @@ fn sequence_options(it: &mut SequenceOptions) {
     numbers.chain(limits).for_each(|number| number.span = NOWHERE);
 }
 
+fn default_spec(it: &mut DefaultSpec) {
+    (it.text, it.span) = (String::new(), NOWHERE);
+}
+
 fn column_spec(it: &mut ColumnSpec) {
     column_name(&mut it.name);
     (it.type_span, it.span) = (NOWHERE, NOWHERE);
-    for default in it.default.iter_mut().chain(&mut it.generated) {
-        (default.text, default.span) = (String::new(), NOWHERE);
-    }
+    it.default.iter_mut().chain(&mut it.generated).for_each(default_spec);
     if let Some(identity) = &mut it.identity {
         identity.sequence.iter_mut().for_each(table);
         sequence_options(&mut identity.options);

@@ -6,13 +6,14 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AfterToken, AlterIndex, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject,
-    ConflictAction, ConflictClause, ConflictTarget, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource,
-    CopyTarget, CopyTo, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView, Delete,
-    DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Grant,
-    GrantObject, Hint, IndexChange, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec,
-    OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set,
-    ShowTables, Statement, TableChange, UniqueSpec, Unsupported, Update, Upsert, ValuesRow, ViewChange,
+    AfterToken, AlterIndex, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnChange, ColumnSpec, Comment,
+    CommentObject, ConflictAction, ConflictClause, ConflictTarget, CopyCompression, CopyFormat, CopyFrom, CopyOptions,
+    CopySource, CopyTarget, CopyTo, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
+    Delete, DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Grant,
+    GrantObject, Hint, IndexChange, KeyPart, LikePart, LikeSpec, Merge, MergeAction, MergeRows, OnConflict, OnError,
+    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
+    SequenceOptions, Set, ShowTables, Statement, TableChange, UniqueSpec, Unsupported, Update, Upsert, ValuesRow,
+    ViewChange,
 };
 use saltwing_sql::{ColumnName, DynamicColumn, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -363,25 +364,30 @@ impl Print for SequenceOptions {
     }
 }
 
-fn create_words(table: &CreateTable) -> &'static str {
-    match (table.temporary, table.immutable) {
-        (true, _) => "CREATE TEMPORARY TABLE ",
-        (false, true) => "CREATE IMMUTABLE TABLE ",
-        (false, false) => "CREATE TABLE ",
-    }
+fn create_words(table: &CreateTable) -> String {
+    let replaces = if table.or_replace { "OR REPLACE " } else { "" };
+    let kind = match (table.temporary, table.immutable) {
+        (true, _) => "TEMPORARY ",
+        (false, true) => "IMMUTABLE ",
+        (false, false) => "",
+    };
+    format!("CREATE {replaces}{kind}TABLE ")
 }
 
 impl Print for CreateTable {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(create_words(self))?;
+        f.write_str(&create_words(self))?;
         f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{} (", self.table)?;
         let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
         let checks = self.checks.iter().map(|check| check as &dyn Print);
         // Those of columns are among them.
         let unique = self.unique.iter().map(|unique| unique as &dyn Print);
-        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key).chain(checks).chain(unique);
-        for (index, line) in lines.enumerate() {
+        let mut lines: Vec<&dyn Print> = self.columns.iter().map(|column| column as &dyn Print).collect();
+        for like in self.like.iter().rev() {
+            lines.insert(like.at, like);
+        }
+        for (index, line) in lines.into_iter().chain(key).chain(checks).chain(unique).enumerate() {
             f.write_str(if index > 0 { ",\n    " } else { "\n    " })?;
             line.print(f)?;
         }
@@ -398,6 +404,14 @@ impl Print for CreateTable {
     }
 }
 
+impl Print for LikeSpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "LIKE {}", self.table)?;
+        let parts = LikePart::ALL.iter().filter(|(_, part)| self.includes(*part));
+        parts.into_iter().try_for_each(|(word, _)| write!(f, " INCLUDING {word}"))
+    }
+}
+
 impl Print for UniqueSpec {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.name.iter().try_for_each(|name| write!(f, "CONSTRAINT {name} "))?;
@@ -410,7 +424,7 @@ impl Print for UniqueSpec {
 impl Print for CreateTableAs {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { table, names, query } = self;
-        f.write_str(create_words(table))?;
+        f.write_str(&create_words(table))?;
         f.write_str(if table.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{}", table.table)?;
         if !names.is_empty() {
@@ -451,6 +465,19 @@ impl Print for AlterTable {
             }
             TableChange::Rename { to } => write!(f, "RENAME TO {to}"),
             TableChange::RenameColumn { column, to } => write!(f, "RENAME COLUMN {column} TO {to}"),
+            TableChange::AlterColumn { column, change } => {
+                write!(f, "ALTER COLUMN {column} ")?;
+                match &**change {
+                    ColumnChange::SetDefault(default) => write!(f, "SET DEFAULT {}", default.expr),
+                    ColumnChange::DropDefault => f.write_str("DROP DEFAULT"),
+                    ColumnChange::SetNotNull => f.write_str("SET NOT NULL"),
+                    ColumnChange::DropNotNull => f.write_str("DROP NOT NULL"),
+                    ColumnChange::Type { sql_type, using, .. } => {
+                        write!(f, "TYPE {sql_type}")?;
+                        using.iter().try_for_each(|using| write!(f, " USING {}", using.expr))
+                    }
+                }
+            }
         }
     }
 }
