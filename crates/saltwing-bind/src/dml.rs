@@ -8,7 +8,7 @@ use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, Hint, OnConflict, RowSource, Upsert};
 use saltwing_sql::{ColumnName, DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, interrupt, number, typing};
-use sqlparser::ast::{LimitClause, Query};
+use sqlparser::ast::Query;
 
 use crate::arbiters::Arbiters;
 use crate::computed::expr_of;
@@ -23,7 +23,7 @@ use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::table_constants::constant_conditions;
 use crate::target::{NamedTarget, Target};
-use crate::target_rows::{RowCondition, TargetOutput, TargetRows, TargetSource};
+use crate::target_rows::{RowCondition, TargetOutput, TargetRows, TargetSource, limit_clause};
 use crate::tree::SequenceUses;
 
 /// Rows into a table.
@@ -415,8 +415,6 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
 /// The rows that a DELETE deletes.
 pub(crate) fn deleted_rows(statement: &Delete) -> TargetRows<'_> {
     let Delete { table, dynamic, alias, using, selection, order_by, limit, returning, .. } = statement;
-    let limit =
-        limit.clone().map(|limit| LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });
     TargetRows {
         named: NamedTarget { table, dynamic: dynamic.as_ref(), alias: alias.as_ref() },
         output: TargetOutput::of_deleted(returning.is_some()),
@@ -424,7 +422,7 @@ pub(crate) fn deleted_rows(statement: &Delete) -> TargetRows<'_> {
         source: TargetSource::Beside(using),
         conditions: selection.iter().map(RowCondition::Holds).collect(),
         order_by: order_by.as_ref(),
-        limit,
+        limit: limit.as_ref().map(limit_clause),
     }
 }
 

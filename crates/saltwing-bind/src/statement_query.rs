@@ -195,15 +195,12 @@ impl<'a> TargetQuery<'a> {
     /// The expressions that stand in it.
     fn exprs(self) -> Vec<&'a Expr> {
         match self {
-            Self::Update(Update { assignments, selection, .. }) => {
-                assignments.iter().map(|assignment| &assignment.value).chain(selection).collect()
+            Self::Update(Update { assignments, selection, limit, order_by, .. }) => {
+                let values = assignments.iter().map(|assignment| &assignment.value);
+                values.chain(selection).chain(limit).chain(order_exprs(order_by.as_ref())).collect()
             }
             Self::Delete(Delete { selection, limit, order_by, .. }) => {
-                let order = order_by.iter().flat_map(|order_by| match &order_by.kind {
-                    OrderByKind::Expressions(items) => items.as_slice(),
-                    OrderByKind::All(_) => &[],
-                });
-                selection.iter().chain(limit).chain(order.map(|item| &item.expr)).collect()
+                selection.iter().chain(limit).chain(order_exprs(order_by.as_ref())).collect()
             }
             Self::Merge(Merge { on, clauses, .. }, place) => {
                 let conditions = clauses.iter().take(place + 1).flat_map(|clause| &clause.condition);
@@ -237,4 +234,13 @@ impl Visitor for RelationNames<'_> {
         (self.0)(name);
         ControlFlow::Continue(())
     }
+}
+
+/// The expressions of an ORDER BY.
+fn order_exprs(order_by: Option<&OrderBy>) -> impl Iterator<Item = &Expr> {
+    let items = order_by.iter().flat_map(|order_by| match &order_by.kind {
+        OrderByKind::Expressions(items) => items.as_slice(),
+        OrderByKind::All(_) => &[],
+    });
+    items.map(|item| &item.expr)
 }

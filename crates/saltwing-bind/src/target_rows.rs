@@ -187,3 +187,8 @@ impl SelectBinder<'_> {
         Ok(lowered.into_iter().flat_map(crate::condition::conditions).collect())
     }
 }
+
+/// `LIMIT` of the rows that a statement changes.
+pub(crate) fn limit_clause(limit: &ast::Expr) -> LimitClause {
+    LimitClause::LimitOffset { limit: Some(limit.clone()), offset: None, limit_by: Vec::new() }
+}

@@ -18,7 +18,7 @@ use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
 use crate::target::{NamedTarget, Target};
-use crate::target_rows::{AssignedValue, RowCondition, TargetOutput, TargetRows, TargetSource};
+use crate::target_rows::{AssignedValue, RowCondition, TargetOutput, TargetRows, TargetSource, limit_clause};
 use crate::written_columns::assigned_columns;
 
 /// What an UPDATE does to the rows that [`TargetQuery::Update`](crate::TargetQuery::Update) gives.
@@ -66,7 +66,7 @@ pub(crate) fn updated_rows<'a>(
     params: Params<'_>,
 ) -> Result<TargetRows<'a>> {
     let target = Target::resolve(catalog, &statement.table)?;
-    let Update { table, dynamic, alias, assignments, from, selection, .. } = statement;
+    let Update { table, dynamic, alias, assignments, from, selection, order_by, limit, .. } = statement;
     let AssignedRows { values, assigned, .. } = AssignedRows::new(dynamic, &target, assignments, params)?;
     Ok(TargetRows {
         named: NamedTarget { table, dynamic, alias: alias.as_ref() },
@@ -74,8 +74,8 @@ pub(crate) fn updated_rows<'a>(
         values,
         source: TargetSource::Beside(from),
         conditions: selection.iter().map(RowCondition::Holds).collect(),
-        order_by: None,
-        limit: None,
+        order_by: order_by.as_ref(),
+        limit: limit.as_ref().map(limit_clause),
     })
 }
 

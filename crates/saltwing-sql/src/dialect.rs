@@ -223,6 +223,7 @@ impl Dialect for SaltwingDialect {
         match parser.peek_token_ref().token {
             Token::Sharp => return Some(self.other_operator(parser, left, BinaryOperator::PGBitwiseXor)),
             Token::Overlap => return Some(self.other_operator(parser, left, BinaryOperator::PGOverlap)),
+            _ if power_tokens(parser) > 0 => return Some(self.power(parser, left)),
             _ => {}
         }
         if is_overlaps(parser)
@@ -265,11 +266,10 @@ impl Dialect for SaltwingDialect {
             Token::Sharp | Token::Overlap | Token::AtArrow | Token::ArrowAt => Some(Ok(self.prec_value(OTHER))),
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
-            // A power in some databases, exclusive OR in others: an error says what to write.
-            Token::Caret => Some(Ok(self.prec_unknown())),
             Token::Arrow | Token::LongArrow | Token::HashArrow | Token::HashLongArrow => {
                 Some(Ok(self.json_precedence()))
             }
+            _ if power_tokens(parser) > 0 => Some(Ok(self.power_precedence())),
             _ => None,
         }
     }
@@ -280,6 +280,18 @@ impl SaltwingDialect {
     /// sqlparser has them below comparisons.
     fn json_precedence(&self) -> u8 {
         self.prec_value(Precedence::DoubleColon) - 1
+    }
+
+    /// That of `^`: above `*`, below signs, as in PostgreSQL.
+    fn power_precedence(&self) -> u8 {
+        self.json_precedence() - 1
+    }
+
+    /// `base ^ exponent` and `base ** exponent` as `POWER(base, exponent)`; of several the left one binds, as in PostgreSQL.
+    fn power(&self, parser: &mut Parser, base: &Expr) -> Result<Expr, ParserError> {
+        (0..power_tokens(parser)).for_each(|_| parser.advance_token());
+        let exponent = parser.parse_subexpr(self.power_precedence())?;
+        Ok(function_call(Ident::new("POWER"), [base.clone(), exponent]))
     }
 
     /// A sign and its operand. Two signs in a row get a bracket between them:
@@ -407,6 +419,15 @@ fn pattern_operator(parser: &Parser) -> Option<(bool, &'static str)> {
         _ => false,
     };
     is_operand.then_some((negated, function))
+}
+
+/// The tokens of the operator of a power, if it comes next: `^`, or `**`, which is two.
+fn power_tokens(parser: &Parser) -> usize {
+    match (&parser.peek_nth_token_ref(0).token, &parser.peek_nth_token_ref(1).token) {
+        (Token::Caret, _) => 1,
+        (Token::Mul, Token::Mul) => 2,
+        _ => 0,
+    }
 }
 
 /// Whether OVERLAPS and a bracket come next.

@@ -1,7 +1,7 @@
 //! UPSERT, INSERT, DELETE and UPDATE.
 
 use saltwing_types::{Span, SqlType};
-use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, TableWithJoins, Value, ValueWithSpan};
+use sqlparser::ast::{Expr, Ident, OrderBy, Query, SelectItem, SetExpr, TableWithJoins, Value, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
@@ -416,11 +416,7 @@ pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     query::check_words(cursor, cursor.token_count())?;
     let using = further_tables(cursor, "USING")?;
     let selection = selection(cursor)?;
-    let order_by = cursor.order_by()?;
-    let limit = match cursor.eat(&["LIMIT"]) {
-        true => Some(cursor.expr()?),
-        false => None,
-    };
+    let (order_by, limit) = first_rows(cursor)?;
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
     Ok(Delete { table, dynamic, alias, using, selection, order_by, limit, returning, hints, span })
@@ -435,13 +431,20 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     sequence::check_values(cursor, assignments.iter().map(|assignment| &assignment.value))?;
     let from = further_tables(cursor, "FROM")?;
     let selection = selection(cursor)?;
-    if cursor.at(&["ORDER"]) || cursor.at(&["LIMIT"]) {
-        return Err(SqlError::not_supported("ORDER BY and LIMIT of an UPDATE", cursor.here())
-            .with_help("choose the rows by their keys: WHERE k IN (SELECT k FROM t ORDER BY .. LIMIT ..)"));
-    }
+    let (order_by, limit) = first_rows(cursor)?;
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Update { table, dynamic, alias, assignments, from, selection, returning, hints, span })
+    Ok(Update { table, dynamic, alias, assignments, from, selection, order_by, limit, returning, hints, span })
+}
+
+/// `[ORDER BY ..] [LIMIT ..]` of the rows that a statement changes.
+fn first_rows(cursor: &mut Cursor<'_>) -> Result<(Option<OrderBy>, Option<Expr>), SqlError> {
+    let order_by = cursor.order_by()?;
+    let limit = match cursor.eat(&["LIMIT"]) {
+        true => Some(cursor.expr()?),
+        false => None,
+    };
+    Ok((order_by, limit))
 }
 
 /// `word table, ..`: tables beside the one that is written; none without the word.

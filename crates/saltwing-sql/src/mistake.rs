@@ -113,8 +113,6 @@ impl Cursor<'_> {
                 && words.iter().any(|known| word.value.eq_ignore_ascii_case(known)))
         };
         Some(match token {
-            Token::Caret => "a power is POWER(base, exponent)",
-            Token::Mul if previous == Some(&Token::Mul) => "a power is POWER(base, exponent)",
             Token::Colon => "there are no structs and maps: JSON_OBJECT('a', 1) makes JSON of values",
             Token::Placeholder(mark) if mark == "?" && previous.is_some_and(|token| !matches!(token, Token::Comma)) => {
                 "? is a parameter; JSON_EXISTS(json, '$.a') tells whether there is a member"

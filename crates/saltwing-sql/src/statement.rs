@@ -1037,6 +1037,10 @@ pub struct Update {
     pub from: Vec<TableWithJoins>,
     /// `WHERE`.
     pub selection: Option<Expr>,
+    /// `ORDER BY`: which rows come first, for LIMIT.
+    pub order_by: Option<OrderBy>,
+    /// `LIMIT`.
+    pub limit: Option<Expr>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
     /// `/*+ .. */` after UPDATE, and in subqueries.

@@ -40,6 +40,8 @@ pub(crate) fn put(statement: Statement, named: &Named) -> Result<Statement, SqlE
             put.in_assignments(&mut it.assignments)?;
             put.in_tree(&mut it.from)?;
             put.in_tree(&mut it.selection)?;
+            put.in_tree(&mut it.order_by)?;
+            put.in_tree(&mut it.limit)?;
             it.returning.iter_mut().try_for_each(|returning| put.in_tree(&mut returning.items))?;
         }
         Statement::Delete(it) => {

@@ -44,4 +44,5 @@ static STRIP_ACCENTS: ScalarFunction = ScalarFunction::new("STRIP_ACCENTS", OF_T
     Ok(Value::text(ComposingNormalizerBorrowed::new_nfc().normalize(&letters)))
 })
 .gives("The text without the accents and other marks of its letters, as in DuckDB.")
+.aliases(&["UNACCENT"])
 .example("STRIP_ACCENTS('déjà')", "deja");

@@ -753,6 +753,8 @@ impl Print for Update {
             list(f, self.from.iter().map(tree_text))?;
         }
         selection(f, self.selection.as_ref())?;
+        self.order_by.iter().try_for_each(|order_by| write!(f, " {}", tree_text(order_by)))?;
+        self.limit.iter().try_for_each(|limit| write!(f, " LIMIT {}", tree_text(limit)))?;
         returning(f, self.returning.as_ref())
     }
 }
