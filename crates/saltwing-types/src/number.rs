@@ -309,7 +309,8 @@ fn shown(value: &Value) -> String {
 ///
 /// Text is parsed as the type; a number becomes the type's own if it is one of
 /// its values (a FLOAT column meets 0.1 as the float nearest to it, as it was
-/// stored); otherwise it stays, to be compared exactly.
+/// stored); otherwise it stays, to be compared exactly: a whole number that no
+/// FLOAT is, too.
 ///
 /// # Errors
 /// As [`parse`] for text that is no value of the type; a type mismatch for another family.
@@ -360,7 +361,11 @@ fn meet_elements(
 
 fn meet_number(value: Value, value_ty: SqlType, ty: SqlType) -> (Value, SqlType) {
     match to_number(&value, ty) {
-        Some(Ok(converted)) if ty.is_float() || converted.compare(&value) == Some(std::cmp::Ordering::Equal) => {
+        // A whole number says exactly what it is, while 0.1 stands for the float nearest to it.
+        Some(Ok(converted))
+            if (ty.is_float() && !matches!(value, Value::Int(_)))
+                || converted.compare(&value) == Some(std::cmp::Ordering::Equal) =>
+        {
             (converted, ty)
         }
         _ => (value, value_ty),

@@ -6,6 +6,7 @@ use arrow::array::{AsArray, BinaryBuilder};
 use arrow::datatypes::{DataType, FieldRef};
 use chrono::format::{Item, StrftimeItems};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::functions_nested::replace::array_replace_all_udf;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, create_udf,
 };
@@ -35,6 +36,8 @@ pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
         constant("current_schema", "public"),
         Arc::new(at_time_zone()),
         Arc::new(ScalarUDF::new_from_impl(random_uuid)),
+        // All elements, as in PostgreSQL: DataFusion's function of this name replaces the first.
+        Arc::new(array_replace_all_udf().as_ref().clone().with_aliases(["array_replace"])),
     ]
 }
 
