@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::Table;
+use saltwing_access::{AtomicScope, Table};
 use saltwing_bind::{AlterStep, ParamValues, RowChecks, alter_table, check_new_names, resolve, without_new_values};
 use saltwing_exec::{ExecError, broken_row};
 use saltwing_sql::statement::{AlterTable, ColumnChange, TableChange};
@@ -116,6 +116,18 @@ fn effects_on_column(change: &ColumnChange) -> (&'static str, &'static str) {
     }
 }
 
+/// # Errors
+/// A store that writes each row by itself: rows of the new type would stand beside rows of the old one.
+fn check_rewritable(session: &Session, column: &str) -> Result<(), Error> {
+    if session.shared().tables.capabilities().atomic == AtomicScope::Store {
+        return Ok(());
+    }
+    let text =
+        format!("not supported: another type for {column}, for which all rows are written again, over this store");
+    let help = "ALTER TABLE t ADD a column of the type, UPDATE t SET new = old, and DROP COLUMN old";
+    Err(Error::new(ErrorCode::NotSupported, text).with_help(Some(help)))
+}
+
 /// Writes all rows again, so that the hidden column gets its values. Rows that other statements write meanwhile have them, too. If that fails, the
 /// hidden column is dropped.
 fn write_new_values(run: &Run<'_>, name: &TableRef, (hidden, set, table): (&str, &str, &str)) -> Result<(), Error> {
@@ -223,6 +235,9 @@ fn change_table(
         let altered = alter_table(alter, table, met)?;
         if let (TableChange::AlterColumn { .. }, Some(def)) = (&alter.change, &altered.def) {
             check_defaults(session, def)?;
+        }
+        if let Some(AlterStep::NewValues { set, .. }) = &altered.step {
+            check_rewritable(session, set)?;
         }
         let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
         if let (Some(def), true, None) = (&altered.def, needs_entries, built) {

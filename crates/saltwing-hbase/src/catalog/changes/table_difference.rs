@@ -30,7 +30,8 @@ pub(super) fn table_difference(old: &TableDef, new: &TableDef) -> Result<TableDi
     let dropped: Vec<usize> = old.columns.iter().enumerate().filter(is_gone).map(|(place, _)| place).collect();
     match dropped.len() {
         gone if gone > 0 && gone == count - new.columns.len() => Ok(TableDifference::Dropped(dropped)),
-        _ => Err("columns keep their names, types and comments: ALTER TABLE adds and drops columns here".to_owned()),
+        _ => Err("columns keep their names, types, DEFAULTs and comments: ALTER TABLE adds and drops columns here"
+            .to_owned()),
     }
 }
 
@@ -40,7 +41,7 @@ fn check_rest(old: &TableDef, new: &TableDef) -> Result<(), String> {
     } else if old.name != new.name {
         "tables of Phoenix keep their names"
     } else if old.checks != new.checks {
-        "Phoenix has no CHECK constraints; a key column after one of varying width is added with Phoenix"
+        "Phoenix has no CHECK constraints, and columns keep NOT NULL as it is; a key column after one of varying width is added with Phoenix"
     } else if old.comment != new.comment {
         "Phoenix has no comments"
     } else if old.options != new.options || old.ttl_s != new.ttl_s {
