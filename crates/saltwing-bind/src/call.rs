@@ -11,7 +11,7 @@ use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, Functio
 use crate::date_field::check_date_field;
 use crate::engine::{EngineFunctionKind, no_such_function, operation_name};
 use crate::error::{BindError, BindErrorKind};
-use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, unsupported};
+use crate::lower::{ARGUMENTS, Lower, LowerError, Lowerer, Queries, cast_type, unsupported};
 use crate::sequence_collector::around_value;
 use crate::similar::similar_to;
 use crate::table_call::UNNEST;
@@ -34,6 +34,9 @@ impl Lowerer<'_> {
             {
                 return Ok(sequences.value(value)?);
             }
+            if let Some(column) = self.merge_action(e, call)? {
+                return Ok(column);
+            }
             let name = format_args!("the function {}", call.name);
             if let Some(over) = &call.over {
                 return match self.windows {
@@ -52,6 +55,24 @@ impl Lowerer<'_> {
             return self.of_opaque(function, args, e);
         }
         Ok(typing::call(function, args)?)
+    }
+
+    /// `MERGE_ACTION()`; `None` of another call.
+    ///
+    /// # Errors
+    /// The call outside of the RETURNING of a MERGE.
+    fn merge_action(&self, e: &ast::Expr, call: &ast::Function) -> std::result::Result<Option<Expr>, LowerError> {
+        if !call.name.to_string().eq_ignore_ascii_case("merge_action") {
+            return Ok(None);
+        }
+        let column = self.queries.and_then(Queries::merge_action);
+        match (column, plain_args(call).as_deref()) {
+            (Some(column), Some([])) if call.over.is_none() => Ok(Some(Expr::Column(column))),
+            _ => {
+                let text = "MERGE_ACTION() stands in the RETURNING of a MERGE, and has no arguments".to_owned();
+                Err(BindError::from(BindErrorKind::Syntax(text)).at(expr_span(e)).into())
+            }
+        }
     }
 
     /// `ARRAY(query)`: an empty array without rows.

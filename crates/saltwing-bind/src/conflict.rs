@@ -1,23 +1,28 @@
 //! The clause of an INSERT or UPSERT for rows whose keys are there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::statement::{Assignment, ConflictAction, ConflictClause, ConflictTarget, OnConflict};
 use saltwing_sql::{DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, Value, typing};
+use sqlparser::ast;
 
 use crate::arbiters::{Arbiters, arbiters};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
+use crate::query_binder::QueryBinder;
 use crate::scope::{DynamicOutput, Scope};
+use crate::subquery_column::SubqueryBinder;
 use crate::target::Target;
 use crate::view::{Constant, Place, WrittenView, dynamic_value};
 use crate::written_columns::assigned_columns;
 
 /// The change of a row that is there.
+#[derive(Clone)]
 pub struct ConflictUpdate {
     /// Columns, by index, with their new values.
     ///
@@ -32,6 +37,28 @@ pub struct ConflictUpdate {
     pub moves_rows: bool,
     /// The `ROW_TIMESTAMP` of the key, by index, if its DEFAULT is assigned: the row takes the time of the write.
     pub row_timestamp: Option<usize>,
+}
+
+impl ConflictUpdate {
+    /// Puts the value of a subquery, by its number, in its places.
+    pub fn set_subquery(&mut self, number: usize, value: &Value) {
+        fn put(expr: &mut Expr, number: usize, value: &Value) {
+            match expr {
+                Expr::Subquery(known, ty) if *known == number => *expr = typing::computed(value.clone(), *ty),
+                other => other.for_each_child_mut(&mut |child| put(child, number, value)),
+            }
+        }
+        let values = self.assignments.iter_mut().map(|(_, value)| value);
+        values.chain(&mut self.condition).for_each(|expr| put(expr, number, value));
+    }
+}
+
+/// A subquery in the change of a row that is there. It gives one value, and is computed once, before the rows are written.
+pub struct UpdateSubquery {
+    /// The number by which [`Expr::Subquery`] refers to it.
+    pub number: usize,
+    /// How it is written.
+    pub expr: Box<ast::Expr>,
 }
 
 /// The handling of a row whose key is there.
@@ -50,8 +77,9 @@ pub(crate) fn conflict(
     clause: &ConflictClause,
     target: &Target<'_>,
     (alias, known): (Option<String>, Vec<DynamicColumn>),
-    params: Params<'_>,
+    binder: &QueryBinder<'_>,
 ) -> Result<(BoundConflict, Arbiters)> {
+    let params = binder.params;
     let (table, place) = (&target.table, |error: BindError| error.at(Some(clause.span)));
     let leaves_out = clause.action == ConflictAction::Ignore;
     let arbiters = arbiters(&clause.target, target, leaves_out).map_err(place)?;
@@ -60,8 +88,11 @@ pub(crate) fn conflict(
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
             target.view.iter().try_for_each(|view| check_covered(view, &arbiters)).map_err(place)?;
+            // Those of subqueries follow.
+            binder.ids.take(2 * table.width() + known.len());
             let rows = BothRows::new(target, alias, &known)?;
-            let lower = |expr: &sqlparser::ast::Expr| rows.lowered(expr, params);
+            let queries = SubqueryBinder::new(binder, &rows.scope);
+            let lower = |expr: &ast::Expr| rows.lowered(expr, params, &queries);
             let condition =
                 selection.as_ref().map(|e| Ok::<_, BindError>(typing::condition(lower(e)?)?)).transpose()?;
             let (columns, dynamic) = assigned_columns(target, assignments, &known)?;
@@ -72,6 +103,9 @@ pub(crate) fn conflict(
             let moves_rows = columns.iter().any(|&column| table.def().key.position(column).is_some());
             let row_timestamp = assigned_time(assignments, &columns, table);
             let assignments = assigned(assignments, (&columns, &dynamic), table, lower)?;
+            if !queries.into_subqueries().is_empty() {
+                return Err(place(no_single_value()));
+            }
             BoundConflict::Update(ConflictUpdate { assignments, dynamic, condition, moves_rows, row_timestamp })
         }
     };
@@ -125,8 +159,16 @@ impl BothRows {
         Ok(Self { scope: target.scope(alias)?.with_dynamic(outputs).with_excluded(), first, dynamic })
     }
 
-    fn lowered(&self, expr: &sqlparser::ast::Expr, params: Params<'_>) -> Result<Expr> {
-        let mut lowered = Lowerer::new(&self.scope, params).lower(expr).map_err(LowerError::into_error)?;
+    fn lowered(&self, expr: &ast::Expr, params: Params<'_>, queries: &SubqueryBinder<'_>) -> Result<Expr> {
+        let mut lowered = match Lowerer::new(&self.scope, params).lower(expr) {
+            Ok(lowered) => lowered,
+            Err(error @ LowerError::Invalid(_)) => return Err(error.into_error()),
+            // It may have a subquery.
+            Err(error) => match queries.lowerer(None).lower(expr).map_err(LowerError::into_error)? {
+                lowered if lowered.is_of_engine() => return Err(error.into_error()),
+                lowered => lowered,
+            },
+        };
         if !self.dynamic.is_empty() {
             self.put_values(&mut lowered);
         }
@@ -140,6 +182,34 @@ impl BothRows {
             *expr = value.clone();
         }
     }
+}
+
+/// The subqueries that a change names.
+///
+/// # Errors
+/// One that gives no value.
+pub(crate) fn named_subqueries(update: &ConflictUpdate, binder: &QueryBinder<'_>) -> Result<Vec<UpdateSubquery>> {
+    let mut numbers = BTreeSet::new();
+    for expr in update.assignments.iter().map(|(_, value)| value).chain(&update.condition) {
+        expr.walk(&mut |part| {
+            if let Expr::Subquery(number, _) = part {
+                numbers.insert(*number);
+            }
+        });
+    }
+    let known = binder.state.uncorrelated.borrow();
+    let subquery = |number: usize| match known.get(number).map(|known| &known.syntax) {
+        Some(expr @ ast::Expr::Subquery(_)) => Ok(UpdateSubquery { number, expr: Box::new(expr.clone()) }),
+        _ => Err(no_single_value()),
+    };
+    numbers.into_iter().map(subquery).collect()
+}
+
+/// The error of a subquery that runs for each row.
+fn no_single_value() -> BindError {
+    let text = "a subquery in DO UPDATE that names columns around it, or gives no single value";
+    let help = "a MERGE takes every subquery: MERGE INTO t USING u ON t.k = u.k WHEN MATCHED THEN UPDATE SET ..";
+    BindError::from(BindErrorKind::NotSupported(text.into())).help(help)
 }
 
 /// Refuses columns of the key in ON DUPLICATE KEY UPDATE, as Phoenix does.
@@ -167,7 +237,7 @@ fn assigned(
     assignments: &[Assignment],
     (columns, dynamic): (&[usize], &[ColumnDef]),
     table: &Arc<Table>,
-    lower: impl Fn(&sqlparser::ast::Expr) -> Result<Expr>,
+    lower: impl Fn(&ast::Expr) -> Result<Expr>,
 ) -> Result<Vec<(usize, Expr)>> {
     let def = table.def();
     let mut assigned = Vec::with_capacity(columns.len());

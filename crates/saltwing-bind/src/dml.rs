@@ -13,14 +13,19 @@ use sqlparser::ast::Query;
 use crate::arbiters::Arbiters;
 use crate::computed::expr_of;
 use crate::condition::conditions;
-use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
+use crate::conflict::{BoundConflict, ConflictUpdate, UpdateSubquery, conflict, named_subqueries};
+use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::{check_not_generated, is_generated};
 use crate::hint::canonical_hints;
 use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
+use crate::names::Names;
+use crate::query::BoundWith;
+use crate::query_binder::BinderState;
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
+use crate::statement_query::{ComputedQuery, Root, StatementQuery};
 use crate::table_constants::constant_conditions;
 use crate::target::{NamedTarget, Target};
 use crate::target_rows::{RowCondition, TargetOutput, TargetRows, TargetSource, limit_clause};
@@ -38,6 +43,8 @@ pub struct BoundUpsert {
     pub sequenced: Vec<SequencedRow>,
     /// Values that wait for parameters, with the types that these get. They are NULL in the rows.
     pub open: Vec<Expr>,
+    /// The subqueries of [`UpsertTarget::update`].
+    pub subqueries: Vec<UpdateSubquery>,
 }
 
 /// A value of VALUES that the relational engine computes: see [`ComputedQuery`](crate::ComputedQuery).
@@ -191,7 +198,7 @@ pub enum DeletedRows {
 pub fn upsert(
     statement: &Upsert,
     insert: bool,
-    catalog: &dyn CatalogReader,
+    (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
     params: Params<'_>,
 ) -> Result<BoundUpsert> {
     let target = Target::resolve(catalog, &statement.table)?;
@@ -287,10 +294,20 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    let alias = statement.alias.as_ref().map(|alias| alias.text.clone());
+    let mut subqueries = Vec::new();
     let bind_conflict = |clause| {
         let known = target.known_columns(&declared_by(statement))?;
-        conflict(clause, &target, (alias.clone(), known), params)
+        let alias = statement.alias.as_ref().map(|alias| alias.text.clone());
+        let query = ComputedQuery { exprs: &[], rows: 1, hints: &statement.hints, span: statement.span };
+        let state = BinderState::new(Root::Query(StatementQuery::Computed(query)));
+        let with = BoundWith { catalog, engine, params, names: Names::Statement };
+        with.binding(&state, |binder| {
+            let bound = conflict(clause, &target, (alias, known), binder)?;
+            if let (BoundConflict::Update(update), _) = &bound {
+                subqueries = named_subqueries(update, binder).map_err(|error| error.at(Some(clause.span)))?;
+            }
+            Ok(bound)
+        })
     };
     let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
@@ -306,7 +323,7 @@ pub fn upsert(
         }
     };
     let target = UpsertTarget { dynamic, constants, ..target };
-    Ok(BoundUpsert { target, source, computed, sequenced, open })
+    Ok(BoundUpsert { target, source, computed, sequenced, open, subqueries })
 }
 
 /// How many columns the values of a statement are for, which may be fewer than the table has; `None` if they are for all that are listed.

@@ -9,12 +9,13 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_catalog::{CatalogReader, PUBLIC_SCHEMA};
-use saltwing_sql::statement::{CopySource, CopyTo, Hint, RowSource};
+use saltwing_sql::statement::{ConflictAction, CopySource, CopyTo, Hint, RowSource};
 use saltwing_sql::{Name, Statement, TableRef};
 use saltwing_types::suggest;
 use sqlparser::ast::{ObjectName, Query, TableFactor, Visit, Visitor};
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::returning_clause::clause_of;
 
 /// The hint that allows a full scan of the tables it names; of all, when it names none.
 pub const FULL_SCAN: &str = "FULL_SCAN";
@@ -149,8 +150,15 @@ fn tables_of(statement: &Statement) -> Tables {
         Statement::Query(query) => tables.search(&*query.query),
         Statement::Upsert(upsert) | Statement::Insert(upsert) => {
             tables.add(&upsert.table.to_string());
-            if let RowSource::Query(query) = &upsert.source {
-                tables.search(&**query);
+            match &upsert.source {
+                RowSource::Query(query) => tables.search(&**query),
+                RowSource::Values(rows) => rows.iter().for_each(|row| tables.search(&row.values)),
+            }
+            if let Some(ConflictAction::Update { assignments, selection }) =
+                upsert.conflict.as_ref().map(|clause| &clause.action)
+            {
+                assignments.iter().for_each(|assignment| tables.search(&assignment.value));
+                tables.search(selection);
             }
         }
         Statement::Delete(delete) => {
@@ -172,6 +180,9 @@ fn tables_of(statement: &Statement) -> Tables {
         Statement::Explain(explain) => return tables_of(&explain.statement),
         Statement::CopyTo(CopyTo { source: CopySource::Query(query), .. }) => tables.search(&*query.query),
         _ => {}
+    }
+    if let Some(returned) = clause_of(statement) {
+        tables.search(&returned.clause.items);
     }
     tables
 }

@@ -62,7 +62,9 @@ mod query_binder;
 mod rename;
 mod resolve;
 mod resolved_names;
+mod returned_query;
 mod returning;
+mod returning_clause;
 mod root_query;
 mod row_count;
 mod row_rules;
@@ -108,7 +110,7 @@ pub use check::{RowCheck, RowChecks};
 pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::expr_of;
 pub use condition::conditions;
-pub use conflict::ConflictUpdate;
+pub use conflict::{ConflictUpdate, UpdateSubquery};
 pub use create_index::create_index;
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
@@ -135,7 +137,7 @@ pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
 pub use resolve::resolve;
-pub use returning::returning;
+pub use returning::{BoundReturning, returning};
 pub use root_query::{query, query_noting_reads};
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
@@ -145,7 +147,7 @@ pub use saltwing_types::function::window::WindowFunction;
 pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
-pub use statement_query::{ComputedQuery, StatementQuery, TargetQuery};
+pub use statement_query::{ComputedQuery, ReturnedQuery, StatementQuery, TargetQuery};
 pub use system_table::{
     COLUMNS, GRANTS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable,
     TABLES, USERS, VIEWS, system_table,

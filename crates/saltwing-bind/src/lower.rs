@@ -149,6 +149,9 @@ pub(crate) trait Queries {
     /// The columns of the statement.
     fn columns(&self) -> &ColumnIds<'_>;
 
+    /// What a MERGE has done to a row, as a column: there is one in its RETURNING.
+    fn merge_action(&self) -> Option<ColumnRef>;
+
     /// The value of a subquery, or of a comparison with one, as a column.
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower;
 }

@@ -76,6 +76,25 @@ impl BoundWith<'_> {
         state: &BinderState<'_>,
         bind: impl FnOnce(&QueryBinder<'_>, &SequenceCollector<'_>) -> Bound<BoundQuery>,
     ) -> Result<RootQuery> {
+        let (query, draw) = self.binding(state, |binder| {
+            let sequences = SequenceCollector::new(binder.ids, SequenceUses::default());
+            let query = bind(binder, &sequences)?;
+            Ok((query, sequences.into_draw()))
+        })?;
+        let subqueries = state.uncorrelated.take().into_iter().map(|known| known.subquery).collect();
+        let root = RootQuery { subqueries, query, draw, views: state.views.take(), reads: state.reads.take() };
+        if !root.views.is_empty() {
+            check_size(&root)?;
+        }
+        Ok(root)
+    }
+
+    /// What `bind` gives with a binder for queries.
+    pub(crate) fn binding<T>(
+        self,
+        state: &BinderState<'_>,
+        bind: impl FnOnce(&QueryBinder<'_>) -> Bound<T>,
+    ) -> Result<T> {
         let Self { catalog, engine, params, names } = self;
         let ids = ColumnIds::new(engine);
         let hints = canonical_hints(state.root.hints(), catalog)?;
@@ -90,16 +109,9 @@ impl BoundWith<'_> {
             hints: &hints,
             ctes: None,
             outer: None,
+            merge_action: None,
         };
-        let sequences = SequenceCollector::new(&ids, SequenceUses::default());
-        let query = bind(&binder, &sequences).map_err(LowerError::into_error)?;
-        let draw = sequences.into_draw();
-        let subqueries = state.uncorrelated.take().into_iter().map(|known| known.subquery).collect();
-        let root = RootQuery { subqueries, query, draw, views: state.views.take(), reads: state.reads.take() };
-        if !root.views.is_empty() {
-            check_size(&root)?;
-        }
-        Ok(root)
+        bind(&binder).map_err(LowerError::into_error)
     }
 }
 

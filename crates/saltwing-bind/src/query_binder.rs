@@ -46,6 +46,8 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) ctes: Option<&'a CteScope<'a>>,
     /// The query around the one that is bound.
     pub(crate) outer: Option<&'a OuterScope<'a>>,
+    /// The id of the column that tells what a MERGE has done to a row: only its RETURNING has one.
+    pub(crate) merge_action: Option<usize>,
 }
 
 impl QueryBinder<'_> {

@@ -55,6 +55,7 @@ fn bound(query: StatementQuery<'_>, state: &BinderState<'_>, with: BoundWith<'_>
     let target = match query {
         StatementQuery::Query(statement) => return bound_query(statement, state, with),
         StatementQuery::Computed(computed) => return with.bound(state, |binder, _| binder.computed(&computed)),
+        StatementQuery::Returned(returned) => return with.bound(state, |binder, _| binder.returned_query(&returned)),
         StatementQuery::Target(target) => target,
     };
     let rows = match target {

@@ -1,12 +1,16 @@
 //! The queries of a statement: those that stand in it, and those for the rows of the target that it writes.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use saltwing_catalog::ArrowTable;
 use saltwing_sql::guard::TreeSize;
 use saltwing_sql::statement::{After, Delete, Hint, Merge, MergeAction, QueryStatement, Returning, Update};
-use saltwing_sql::{SqlError, TableRef};
+use saltwing_sql::{SqlError, Statement, TableRef};
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, ObjectName, OrderByKind, TableWithJoins, Visit, Visitor};
+use sqlparser::ast::{Expr, ObjectName, OrderByKind, SelectItem, TableWithJoins, Visit, Visitor};
+
+use crate::returning_clause::clause_of;
 
 /// A query of a statement.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +21,8 @@ pub enum StatementQuery<'a> {
     Target(TargetQuery<'a>),
     /// One for values that it writes.
     Computed(ComputedQuery<'a>),
+    /// Its RETURNING, over the rows that it has written.
+    Returned(ReturnedQuery<'a>),
 }
 
 /// What is bound: a query of a statement, or its RETURNING.
@@ -56,6 +62,9 @@ impl<'a> Root<'a> {
             }
             Self::Query(StatementQuery::Computed(query)) => {
                 all_beside(query.exprs.iter().map(|e| TreeSize::of(*e, span)), span)
+            }
+            Self::Query(StatementQuery::Returned(query)) => {
+                all_beside(query.items().iter().map(|item| TreeSize::of(item, span)), span)
             }
             Self::Returning(clause) => all_beside(clause.items.iter().map(|item| TreeSize::of(item, span)), span),
         }
@@ -103,6 +112,22 @@ pub struct ComputedQuery<'a> {
     pub span: Span,
 }
 
+/// The RETURNING of a statement over the rows that it has written or deleted.
+#[derive(Clone, Copy, Debug)]
+pub struct ReturnedQuery<'a> {
+    /// The statement.
+    pub statement: &'a Statement,
+    /// The rows: all columns of the table, its physical key, the place of the row among them, from 0, and what was done to it, as
+    /// `MERGE_ACTION()` tells it. The result is in the order of the places.
+    pub rows: &'a Arc<ArrowTable>,
+}
+
+impl<'a> ReturnedQuery<'a> {
+    fn items(self) -> &'a [SelectItem] {
+        clause_of(self.statement).map_or(&[], |returned| &returned.clause.items)
+    }
+}
+
 impl<'a> From<&'a QueryStatement> for StatementQuery<'a> {
     fn from(query: &'a QueryStatement) -> Self {
         Self::Query(query)
@@ -121,6 +146,12 @@ impl<'a> From<ComputedQuery<'a>> for StatementQuery<'a> {
     }
 }
 
+impl<'a> From<ReturnedQuery<'a>> for StatementQuery<'a> {
+    fn from(query: ReturnedQuery<'a>) -> Self {
+        Self::Returned(query)
+    }
+}
+
 impl<'a> StatementQuery<'a> {
     /// The hints for its tables.
     pub fn hints(self) -> &'a [Hint] {
@@ -128,15 +159,19 @@ impl<'a> StatementQuery<'a> {
             Self::Query(query) => &query.hints,
             Self::Target(target) => target.parts().1,
             Self::Computed(query) => query.hints,
+            Self::Returned(query) => clause_of(query.statement).map_or(&[], |returned| returned.hints),
         }
     }
 
-    /// The whole statement; of computed values, their place.
+    /// The whole statement; of computed values and of RETURNING, their place.
     pub fn span(self) -> Span {
         match self {
             Self::Query(query) => query.span,
             Self::Target(target) => target.parts().2,
             Self::Computed(query) => query.span,
+            Self::Returned(query) => {
+                clause_of(query.statement).map_or_else(|| Span::on_line(1, 1, 1), |returned| returned.clause.span)
+            }
         }
     }
 
@@ -144,7 +179,7 @@ impl<'a> StatementQuery<'a> {
     pub fn after(self) -> Option<&'a After> {
         match self {
             Self::Query(query) => query.after.as_ref(),
-            Self::Target(_) | Self::Computed(_) => None,
+            Self::Target(_) | Self::Computed(_) | Self::Returned(_) => None,
         }
     }
 
@@ -152,6 +187,7 @@ impl<'a> StatementQuery<'a> {
     pub(crate) fn target(self) -> Option<&'a TableRef> {
         match self {
             Self::Target(target) => Some(target.parts().0),
+            Self::Returned(query) => clause_of(query.statement).map(|returned| returned.table),
             Self::Query(_) | Self::Computed(_) => None,
         }
     }
@@ -178,6 +214,7 @@ impl<'a> StatementQuery<'a> {
                 target.items().iter().try_for_each(|item| item.visit(visitor))
             }
             Self::Computed(query) => query.exprs.iter().try_for_each(|e| e.visit(visitor)),
+            Self::Returned(query) => query.items().iter().try_for_each(|item| item.visit(visitor)),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
 use crate::query_binder::{Bound, CteScope, OuterScope, QueryBinder, Uncorrelated, unsupported};
+use crate::returning_clause::merge_action;
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
 use crate::uncorrelated::UncorrelatedSubquery;
@@ -200,6 +201,10 @@ impl Queries for SubqueryBinder<'_> {
 
     fn note_column(&self, scope: &Scope, parts: &[&str], column: &ColumnRef) {
         self.binder.note_column(scope, parts, column);
+    }
+
+    fn merge_action(&self) -> Option<ColumnRef> {
+        self.binder.merge_action.map(merge_action)
     }
 
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower {

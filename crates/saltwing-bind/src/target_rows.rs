@@ -7,7 +7,6 @@
 //!                                                    scan x
 //! ```
 
-use saltwing_sql::statement::Returning;
 use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, LimitClause, TableWithJoins};
 
@@ -111,16 +110,6 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The tree of RETURNING, over the rows that the statement writes.
-    pub(crate) fn returned_rows(&self, named: &NamedTarget<'_>, clause: &Returning) -> Bound<BoundQuery> {
-        let first_input = self.ids.next();
-        let from = self.target(named, true)?;
-        let clauses = QueryClauses { items: &clause.texts, ..QueryClauses::default() };
-        self.over(from, first_input, &[], clauses, |binder| {
-            Ok(Clauses { items: binder.items(&clause.items)?, ..Clauses::default() })
-        })
-    }
-
     /// The relation that has the rows, before conditions.
     fn rows_from(&self, rows: &TargetRows<'_>) -> Bound<Named> {
         let target = || self.target(&rows.named, false);
@@ -141,7 +130,7 @@ impl QueryBinder<'_> {
     }
 
     /// The rows of a target under its name or an alias. Rows that the statement has written need not fulfil the conditions of a view.
-    fn target(&self, named: &NamedTarget<'_>, is_written: bool) -> Bound<Named> {
+    pub(crate) fn target(&self, named: &NamedTarget<'_>, is_written: bool) -> Bound<Named> {
         let (schema, name) = named.table.parts();
         let span = Some(named.table.span());
         if self.catalog.has_views()

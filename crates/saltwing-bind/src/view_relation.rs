@@ -41,7 +41,15 @@ impl QueryBinder<'_> {
             declared => Cow::Owned(with_columns(view, &mut inner, declared)?),
         };
         let (names, outermost) = (Names::of(view, self.catalog), self.view.or(Some(view)));
-        let binder = QueryBinder { ctes: None, outer: None, around: Some(around), view: outermost, names, ..*self };
+        let binder = QueryBinder {
+            ctes: None,
+            outer: None,
+            merge_action: None,
+            around: Some(around),
+            view: outermost,
+            names,
+            ..*self
+        };
         let bound = binder.query(&inner.query, &[]).map_err(|error| error.at(Some(span)));
         let BoundQuery { mut relation, output } = bound?;
         if let Some(scan) = relation.only_scan_mut() {

@@ -40,7 +40,7 @@ pub use error::ExecError;
 pub use index_build::{INDEX_COMMIT_ROWS, IndexBuild};
 pub use open_transaction::OpenTransaction;
 pub use page::{PageEnd, PagePosition, PageRows};
-pub use returning::Returning;
+pub use returning::{Returning, RowAction, no_returned_rows};
 pub use rows::DirectRows;
 pub use running::{RunningSelect, TotalRow};
 pub use select::SelectPlan;

@@ -18,7 +18,7 @@ use saltwing_access::{Durability, Memory, OldRow, RowChange, Snapshot, Table, Ta
 use crate::ExecError;
 use crate::commit_limits::CommitLimits;
 use crate::open_transaction::{OpenTransaction, PendingWrites};
-use crate::returning::{ReturnedRows, Returning};
+use crate::returning::{ReturnedRows, Returning, RowAction, batch_of_rows};
 use crate::writer::Writer;
 
 /// How often a statement in conflict is run.
@@ -189,6 +189,22 @@ impl<'a> Attempt<'a> {
     pub fn returned(&mut self, returning: &Returning) -> Result<RecordBatch, ExecError> {
         let rows = self.returned.take().ok_or(ExecError::Bug("rows are returned that were not kept"))?;
         returning.batch(rows, self.memory)
+    }
+
+    /// The kept rows as a batch: all columns of the table, its physical key, the place of each row among them, and what was done to it.
+    ///
+    /// # Errors
+    /// Those of values that have no form in Arrow.
+    pub fn returned_rows(&mut self, table: &Table) -> Result<RecordBatch, ExecError> {
+        let rows = self.returned.take().ok_or(ExecError::Bug("rows are returned that were not kept"))?;
+        batch_of_rows(table, &rows)
+    }
+
+    /// Tells for what rows are written from now on.
+    pub fn writes_for(&mut self, action: RowAction) {
+        if let Some(returned) = &mut self.returned {
+            returned.puts = action;
+        }
     }
 
     /// Looks up together the rows of keys that the statement is about to change without telling what they are: see [`IndexedRows::look_up`].

@@ -234,7 +234,8 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
             false => {
                 cursor.expect(&["UPDATE", "SET"])?;
                 query::check_words(cursor, cursor.token_count())?;
-                ConflictAction::Update { assignments: cursor.list(assignment)?, selection: selection(cursor)? }
+                let assignments = cursor.list(assignments)?.into_iter().flatten().collect();
+                ConflictAction::Update { assignments, selection: selection(cursor)? }
             }
         };
         (target, action)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::{
-    ComputedQuery, ComputedValue, ParamValues, Params, SequenceUses, SequencedRow, UpsertTarget, expr_of,
+    ComputedQuery, ComputedValue, ConflictUpdate, ParamValues, Params, SequenceUses, SequencedRow, UpdateSubquery,
+    UpsertTarget, expr_of,
 };
 use saltwing_expr::value_at;
 use saltwing_sql::statement::Hint;
@@ -83,6 +84,25 @@ impl Computing<'_> {
                 *to = assigned(value.clone(), column, def)?;
             }
         }
+        Ok(())
+    }
+
+    /// Computes the subqueries in the change of rows that are there, and puts it with their values into the target.
+    pub(crate) fn fill_change(
+        &self,
+        snapshot: &Arc<dyn Snapshot>,
+        target: &mut UpsertTarget,
+        (change, subqueries): (&Option<ConflictUpdate>, &[UpdateSubquery]),
+        span: Span,
+    ) -> Result<(), Error> {
+        let Some(change) = change else { return Ok(()) };
+        let mut change = change.clone();
+        let exprs: Vec<_> = subqueries.iter().map(|subquery| &*subquery.expr).collect();
+        let found = self.run(snapshot, ComputedQuery { exprs: &exprs, rows: 1, hints: self.hints, span })?;
+        for (subquery, value) in subqueries.iter().zip(found.first().into_iter().flatten()) {
+            change.set_subquery(subquery.number, value);
+        }
+        target.update = Some(change);
         Ok(())
     }
 

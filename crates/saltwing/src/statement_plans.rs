@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use saltwing_access::TableError;
+use saltwing_access::{Table, TableError};
 use saltwing_bind::{
     BoundUpdate, EngineFunctions, ParamValues, ParameterTypes, Params, RootQuery, StatementQuery, query,
 };
@@ -53,7 +53,16 @@ pub(crate) struct StatementPlans {
     /// The description of the statement, which was not judged by the guard.
     pub(crate) description: OnceLock<Arc<Description>>,
     /// The RETURNING of a statement; `None` if it has none. It is kept because planning it takes longer than writing a row.
-    pub(crate) returning: OnceLock<Option<Arc<Returning>>>,
+    pub(crate) returning: OnceLock<Option<ReturningPlan>>,
+}
+
+/// How the RETURNING of a statement is computed.
+#[derive(Clone)]
+pub(crate) enum ReturningPlan {
+    /// Of each row by itself.
+    Rows(Arc<Returning>),
+    /// By a query over the rows of this table that are written or deleted.
+    Query(Arc<Table>),
 }
 
 /// The plan of the direct path for all values of the parameters.

@@ -1,12 +1,14 @@
 //! Statements that write rows, as text.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
+use arrow::datatypes::Schema;
 use saltwing_bind::{
-    BindError, BoundSource, BoundUpsert, ConflictUpdate, DeletedRows, MergeEffect, OnConflict, Params, StatementQuery,
-    TargetQuery, UpsertTarget, delete, merge, query, returning, update, upsert,
+    BindError, BoundReturning, BoundSource, BoundUpsert, ConflictUpdate, DeletedRows, MergeEffect, OnConflict, Params,
+    ReturnedQuery, StatementQuery, TargetQuery, UpsertTarget, delete, merge, query, returning, update, upsert,
 };
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{ArrowRows, ArrowTable, CatalogReader};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{Delete, Merge, Update, Upsert};
 use saltwing_types::text;
@@ -24,8 +26,17 @@ pub fn written(statement: &Statement, catalog: &dyn CatalogReader, params: Param
         Statement::Merge(it) => binding.merge(it)?,
         other => panic!("no write: {other:?}"),
     };
-    if let Some(bound) = returning(statement, catalog, params)? {
-        write!(text, "returning\n{}", indented(&bound.to_string())).unwrap();
+    match returning(statement, catalog, &TestEngine, params)? {
+        None => {}
+        Some(BoundReturning::Rows(bound)) => {
+            write!(text, "returning\n{}", indented(&bound.to_string())).unwrap();
+        }
+        Some(BoundReturning::Queries(_)) => {
+            let schema = Arc::new(Schema::empty());
+            let rows = Arc::new(ArrowTable { name: "rows".into(), schema, rows: ArrowRows::Batches(Vec::new()) });
+            let tree = binding.tree(ReturnedQuery { statement, rows: &rows })?;
+            write!(text, "returning\n{tree}").unwrap();
+        }
     }
     Ok(text)
 }
@@ -41,7 +52,7 @@ impl Binding<'_> {
     }
 
     fn upsert(&self, statement: &Upsert, insert: bool) -> Result<String, BindError> {
-        let BoundUpsert { target, source, .. } = upsert(statement, insert, self.catalog, self.params)?;
+        let BoundUpsert { target, source, .. } = upsert(statement, insert, (self.catalog, &TestEngine), self.params)?;
         let mut text = target_text(&target);
         match source {
             BoundSource::Rows(rows) => {

@@ -79,7 +79,12 @@ impl Database {
                 self.catalog.apply(change).unwrap();
             }
             Statement::Upsert(upsert) => {
-                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot().unwrap(), Params::NONE);
+                let bound = saltwing_bind::upsert(
+                    &upsert,
+                    false,
+                    (&*self.catalog.snapshot().unwrap(), &saltwing_bind::NoEngine),
+                    Params::NONE,
+                );
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };

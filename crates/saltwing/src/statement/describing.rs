@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{GivenTypes, QueryRead, returning};
+use saltwing_bind::{GivenTypes, QueryRead};
 use saltwing_sql::{Statement, TableRef};
 
 use super::describer::Describer;
-use super::dml::planned_returning;
 use super::kind::HasKind;
+use super::returned::described_returning;
 use crate::Error;
 use crate::attached::check_own;
 use crate::description::{Description, Touch};
@@ -76,16 +76,12 @@ pub(crate) fn query_touches(
 /// # Errors
 /// As [`describe_statement`].
 pub(super) fn described(describer: &mut Describer<'_>, statement: &Statement) -> Result<Description, Error> {
-    let catalog = describer.catalog()?;
     let described = statement.ask(|kind| kind.describe(describer))?;
     if described.columns.is_some() || described.plan.is_some() {
         return Ok(described);
     }
-    if let Some(bound) = returning(statement, &*catalog, describer.open())? {
-        describer.types.note_query(&bound);
-    }
-    let columns = match planned_returning(statement, &*catalog, describer.open())? {
-        Some(returning) => Some(returning.columns().clone()),
+    let columns = match described_returning(describer, statement)? {
+        Some(columns) => Some(columns),
         None => statement.ask(|kind| kind.columns()).map(Arc::from),
     };
     Ok(Description { columns, ..described })

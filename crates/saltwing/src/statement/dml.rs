@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::{ScanContext, SnapshotScope, Table};
-use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, query_noting_reads, returning};
+use saltwing_bind::{ParamValues, Params, StatementQuery, query_noting_reads};
 use saltwing_catalog::{CatalogReader, optional};
-use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning, Writer};
-use saltwing_planner::{DirectQuery, HintVerb, plan_select};
+use saltwing_exec::{Attempt, CommitLimits, ExecError, Writer};
+use saltwing_planner::HintVerb;
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
@@ -17,7 +17,7 @@ use crate::queries::start_kept;
 use crate::query_run::query_run_on;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
-use crate::statement_plans::StatementPlans;
+use crate::statement_plans::{ReturningPlan, StatementPlans};
 use crate::temporary::adds_dynamic_columns;
 
 /// The error that makes a statement run again with the new definition of a table.
@@ -26,52 +26,13 @@ const CHANGED: &str = "a definition has changed meanwhile";
 /// A statement that writes rows.
 pub(crate) struct Dml<'a> {
     pub(crate) session: &'a Session,
+    pub(crate) statement: &'a Statement,
     pub(crate) catalog: Arc<dyn CatalogReader>,
     pub(crate) params: ParamValues<'a>,
     pub(crate) context: ScanContext,
-    pub(crate) returning: Option<Arc<Returning>>,
+    pub(crate) returning: Option<ReturningPlan>,
     /// The statement's plans for this version of the catalog.
     pub(crate) plans: Arc<StatementPlans>,
-}
-
-/// The planned RETURNING of a statement.
-pub(crate) fn planned_returning(
-    statement: &Statement,
-    catalog: &dyn CatalogReader,
-    params: Params<'_>,
-) -> Result<Option<Returning>, Error> {
-    returning(statement, catalog, params)?.map(planned).transpose()
-}
-
-fn planned(bound: BoundQuery) -> Result<Returning, Error> {
-    let planned = DirectQuery::of(bound).map(plan_select).transpose()?.flatten();
-    let planned = planned.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
-    Ok(Returning::new(planned)?)
-}
-
-/// The RETURNING of a statement, planned for these values. A RETURNING without parameters is kept with the statement's plans.
-pub(super) fn returning_of(
-    statement: &Statement,
-    catalog: &dyn CatalogReader,
-    params: ParamValues<'_>,
-    plans: &StatementPlans,
-) -> Result<Option<Arc<Returning>>, Error> {
-    if let Some(known) = plans.returning.get() {
-        return Ok(known.clone());
-    }
-    let names_parameter = |bound: &BoundQuery| {
-        let mut found = false;
-        bound.for_each_expr(&mut |e| found |= e.has_parameter());
-        found
-    };
-    // An error without values is not reported here: planning with values, below, reports it.
-    if let Ok(open) = returning(statement, catalog, Params::Open(params.types))
-        && !open.as_ref().is_some_and(names_parameter)
-    {
-        let returning = open.map(|bound| planned(bound).map(Arc::new)).transpose()?;
-        return Ok(plans.returning.get_or_init(|| returning).clone());
-    }
-    Ok(planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new))
 }
 
 /// The number of rows that a statement has written, if it counts them itself, and its reads and notices.
@@ -125,14 +86,14 @@ impl Dml<'_> {
                 attempt.keep_rows();
             }
             let written = run(attempt)?;
-            let returned = self.returning.as_ref().map(|returning| attempt.returned(returning)).transpose()?;
+            let returned = self.returning.as_ref().map(|plan| self.returned(plan, attempt)).transpose()?;
             Ok::<_, Error>((written, returned))
         })?;
         let rows_affected = counted.unwrap_or(rows);
-        let (Some(batch), Some(returning)) = (returned, &self.returning) else {
+        let Some((columns, batch)) = returned else {
             return Ok(ExecResult { rows_affected, ..result }.into());
         };
-        let rows = RowsOutcome::ready(returning.columns().clone(), batch);
+        let rows = RowsOutcome::ready(columns, batch);
         let running = Running { rows_affected, ..Running::new(self.context.clone(), Vec::new(), result.notices) };
         Ok(Outcome::Rows(RowsOutcome { read: result.stats, running: Some(Box::new(running)), ..rows }))
     }

@@ -1,7 +1,7 @@
 //! MERGE.
 
 use saltwing_bind::{BoundMerge, MergeEffect, MergeStep, Params, RowRules, TargetQuery, merge, table_path};
-use saltwing_exec::{Attempt, Repeats, TargetRows};
+use saltwing_exec::{Attempt, Repeats, RowAction, TargetRows};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Merge, MergeAction, Returning};
 use saltwing_types::TableName;
@@ -70,11 +70,13 @@ impl RowWrite for Merge {
                 let rows = start(attempt, step)?;
                 let result = match &step.effect {
                     MergeEffect::Update(changed) => {
+                        targets.attempt().writes_for(RowAction::Update);
                         each_batch(rows, |types, batch| targets.update(changed, types, batch))?
                     }
                     MergeEffect::Delete => each_batch(rows, |types, batch| targets.delete(types, batch))?,
                     MergeEffect::Insert(target) => {
                         let before = attempt.changes();
+                        attempt.writes_for(RowAction::Insert);
                         let result = dml.upsert_from(attempt, target, (rows, self.span), &computing)?;
                         all.rows_affected += attempt.changes() - before;
                         result
@@ -83,6 +85,8 @@ impl RowWrite for Merge {
                 all.notices.extend(result.notices);
                 all.stats += result.stats;
             }
+            // These are rows that have got another key.
+            targets.attempt().writes_for(RowAction::Update);
             Ok((Some(all.rows_affected + targets.end()?), all))
         })
     }

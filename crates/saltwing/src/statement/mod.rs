@@ -45,6 +45,7 @@ mod kind;
 mod merge;
 mod named_statement;
 mod query;
+mod returned;
 mod row_write;
 mod set;
 mod show;

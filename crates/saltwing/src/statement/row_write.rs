@@ -4,8 +4,9 @@ use saltwing_sql::statement::Returning;
 use saltwing_types::{ErrorCode, TableName};
 
 use super::describer::Describer;
-use super::dml::{Dml, returning_of};
+use super::dml::Dml;
 use super::explaining::Explaining;
+use super::returned::returning_of;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::description::Description;
@@ -94,8 +95,10 @@ fn run_again(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
         let context = session.begin();
         let _statement = context.enter();
         let plans = plans.of(version);
-        let returning = returning_of(statement, &*catalog, params, &plans)?;
-        match write.run(&Dml { session, catalog, params, context: context.clone(), returning, plans }) {
+        let engine = session.shared().engine_functions();
+        let returning = returning_of(statement, (&*catalog, engine), params, &plans)?;
+        let dml = Dml { session, statement, catalog, params, context: context.clone(), returning, plans };
+        match write.run(&dml) {
             Err(error)
                 if error.code() == ErrorCode::Conflict
                     && error.rows_committed() == 0

@@ -42,11 +42,18 @@ impl RowWrite for UpsertRows<'_> {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog()?, describer.open())?;
+        let engine = describer.session().shared().engine_functions();
+        let bound = upsert(self.statement, self.is_insert(), (&*describer.catalog()?, engine), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
             describer.draws(&row.uses);
             sequence_values(describer.session(), &row.uses, describer.open())?;
+        }
+        if !bound.subqueries.is_empty() {
+            let exprs: Vec<_> = bound.subqueries.iter().map(|subquery| &*subquery.expr).collect();
+            let query =
+                ComputedQuery { exprs: &exprs, rows: 1, hints: &self.statement.hints, span: self.statement.span };
+            describer.described_query(query, self.verb)?;
         }
         match bound.source {
             BoundSource::Rows(_) => {
@@ -79,8 +86,8 @@ impl RowWrite for UpsertRows<'_> {
             RowSource::Values(_) => Explained::direct(Vec::new()),
             RowSource::Query(query) => explaining.query(&self.statement.source_query(query))?,
         };
-        let target =
-            upsert(self.statement, self.is_insert(), &*explaining.session.catalog()?, explaining.given())?.target;
+        let names = (&*explaining.session.catalog()?, explaining.session.shared().engine_functions());
+        let target = upsert(self.statement, self.is_insert(), names, explaining.given())?.target;
         let mut effects = self.effects(&target.table.def().name).lines;
         let rows = match target.reads_rows() {
             true => "those with the keys of new ones are read first",
@@ -93,8 +100,10 @@ impl RowWrite for UpsertRows<'_> {
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
         let Self { statement, verb } = *self;
         let Dml { session, params, .. } = *dml;
-        let BoundUpsert { target, source, computed, sequenced, .. } =
-            upsert(statement, self.is_insert(), &*dml.catalog, Params::Given(params))?;
+        let names = (&*dml.catalog, session.shared().engine_functions());
+        let BoundUpsert { mut target, source, computed, sequenced, subqueries, .. } =
+            upsert(statement, self.is_insert(), names, Params::Given(params))?;
+        let change = if subqueries.is_empty() { None } else { target.update.clone() };
         if target.writes_dynamic_columns() {
             dml.keep_dynamic_columns(&statement.table, &target.table)?;
         }
@@ -104,6 +113,7 @@ impl RowWrite for UpsertRows<'_> {
                 let (query, computing) = (statement.source_query(&query), computing());
                 let limits = dml.limits(&query, &target.table, 0);
                 return dml.write(limits, |attempt| {
+                    computing.fill_change(attempt.snapshot(), &mut target, (&change, &subqueries), statement.span)?;
                     let rows = dml.start_kept(attempt, (&query).into(), verb, computing.now_ms)?;
                     Ok((None, dml.upsert_from(attempt, &target, (rows, query.span), &computing)?))
                 });
@@ -113,7 +123,8 @@ impl RowWrite for UpsertRows<'_> {
                 rows
             }
         };
-        let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && dml.returning.is_none();
+        let is_plain =
+            computed.is_empty() && change.is_none() && target.computed_defaults.is_empty() && dml.returning.is_none();
         if is_plain {
             let writer = Writer { memory: dml.context.memory(), ..session.writer() };
             let written = writer.upsert(&target, &rows, None);
@@ -123,6 +134,7 @@ impl RowWrite for UpsertRows<'_> {
         let computing = computing();
         dml.write(session.writer().limits.in_one(), |attempt| {
             let mut rows = rows.clone();
+            computing.fill_change(attempt.snapshot(), &mut target, (&change, &subqueries), statement.span)?;
             computing.fill(attempt.snapshot(), &target, &mut rows, &computed, statement.span)?;
             computing.add_defaults(attempt.snapshot(), &target, &mut rows)?;
             attempt.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))?;

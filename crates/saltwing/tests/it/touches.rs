@@ -58,6 +58,14 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("UPSERT INTO own VALUES (1, 'a') RETURNING v", "UPSERT: UPSERT own, SELECT own"),
     ("UPDATE t SET v = 'b' WHERE k = 1 RETURNING v", "UPDATE: UPSERT t, SELECT t"),
     ("DELETE FROM t WHERE k = 1 RETURNING *", "DELETE: DELETE t, SELECT t"),
+    (
+        "DELETE FROM t WHERE k = 1 RETURNING (SELECT max(w) FROM s.u WHERE u.k = t.k)",
+        "DELETE: DELETE t, SELECT t, SELECT s.u",
+    ),
+    (
+        "INSERT INTO t VALUES (1, 'a') ON CONFLICT (k) DO UPDATE SET v = (SELECT w FROM s.u WHERE u.k = 1)",
+        "INSERT: UPSERT t, SELECT s.u",
+    ),
     ("UPDATE t SET v = w FROM s.u WHERE t.k = 1 AND u.k = 1", "UPDATE: UPSERT t, SELECT s.u"),
     ("DELETE FROM t WHERE k = 1", "DELETE: DELETE t"),
     (
