@@ -141,6 +141,7 @@ pub use returning::{BoundReturning, returning};
 pub use root_query::{query, query_noting_reads};
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
+pub use saltwing_sql::ExcludedRows;
 pub use saltwing_sql::statement::OnConflict;
 pub use saltwing_types::function::aggregate::AggregateFunction;
 pub use saltwing_types::function::window::WindowFunction;

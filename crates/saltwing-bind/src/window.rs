@@ -1,6 +1,6 @@
 //! Window functions, and the windows that they are called over.
 
-use saltwing_sql::{expr_span, name_span};
+use saltwing_sql::{excluded_rows, expr_span, name_span};
 use saltwing_types::function::ResultType;
 use saltwing_types::function::aggregate::{AggregateEntry, AggregateFunction, AggregateInput};
 use saltwing_types::function::window::WindowFunction;
@@ -44,7 +44,7 @@ impl Lowerer<'_> {
         if let Some(count) = counts {
             *count = folded(std::mem::replace(count, Expr::NULL))?;
         }
-        check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(&call.name)))?;
+        check_offset(&function, arguments.get_mut(1)).map_err(|error| error.at(name_span(&call.name)))?;
         if let ([argument], true) = (arguments.as_mut_slice(), function.sums())
             && matches!(argument.sql_type(), None | Some(SqlType::Null))
         {
@@ -64,7 +64,8 @@ impl Lowerer<'_> {
         };
         let partition_by = inner.all(&spec.partition_by)?;
         let order_by = spec.order_by.iter().map(|item| inner.sort_key(item)).collect::<Bound<Vec<_>>>()?;
-        let frame = inner.frame(spec.window_frame.as_ref(), &order_by)?;
+        let excluded = spec.window_name.and_then(|name| excluded_rows(name).1).filter(|_| has_frame(&function));
+        let frame = Frame { excluded, ..inner.frame(spec.window_frame.as_ref(), &order_by)? };
         let ignore_nulls = written.ignore_nulls;
         let distinct = written.is_distinct;
         let (ty, data_type) = match &function {
@@ -149,7 +150,7 @@ impl Lowerer<'_> {
             FrameUnits::Groups if order_by.is_empty() => unsupported("GROUPS without ORDER BY"),
             // Without an order all rows are peers.
             FrameUnits::Range if order_by.is_empty() => Ok(Frame::WHOLE),
-            _ => Ok(Frame { units, start, end }),
+            _ => Ok(Frame { units, start, end, excluded: None }),
         }
     }
 
@@ -214,6 +215,12 @@ impl<'a> Written<'a> {
     }
 }
 
+/// Whether it depends on the rows of the frame.
+fn has_frame(function: &WindowFunction) -> bool {
+    let of_frame = [WindowFunction::FirstValue, WindowFunction::LastValue, WindowFunction::NthValue];
+    function.is_aggregate() || of_frame.contains(function)
+}
+
 /// The expression, as a literal if it is the same for all rows.
 fn folded(e: Expr) -> Result<Expr> {
     match e {
@@ -225,7 +232,7 @@ fn folded(e: Expr) -> Result<Expr> {
 
 /// # Errors
 /// A second argument that is no number of rows.
-fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> {
+fn check_offset(function: &WindowFunction, offset: Option<&mut Expr>) -> Result<()> {
     let (Some(offset), false) = (offset, matches!(function, WindowFunction::Engine(_))) else { return Ok(()) };
     let name = function.name();
     if *function == WindowFunction::NthValue {
@@ -237,6 +244,16 @@ fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> 
             let shown = saltwing_types::text::literal(value, typing::natural_type(value));
             let text = format!("{name} takes a number of rows, and {shown} is none");
             Err(ValueError::BadArgument(text).into())
+        }
+        of_row if matches!(function, WindowFunction::Lag | WindowFunction::Lead) => {
+            let ty = of_row.sql_type().filter(|ty| !ty.is_integer());
+            if let Some(ty) = ty {
+                let text = format!("{name} takes a number of rows, and {of_row} is {ty}");
+                return Err(ValueError::TypeMismatch(text).into());
+            }
+            let given = std::mem::replace(of_row, Expr::NULL);
+            *of_row = typing::cast(given, SqlType::BigInt)?;
+            Ok(())
         }
         _ => {
             let text = format!("{name} with a number of rows that is not the same for all rows");
@@ -269,6 +286,7 @@ fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlT
 fn with_default(windows: &WindowCollector<'_>, call: WindowCall, name: &str, default: Expr) -> Lower {
     let mut of_one = call.clone();
     let ignore_nulls = call.ignore_nulls;
+    let distance = call.arguments.get(1).filter(|distance| !matches!(distance, Expr::Literal(..))).cloned();
     let neighbour = windows.column(call, name.to_owned());
     if ignore_nulls {
         return Ok(typing::call(Function::COALESCE, vec![neighbour, default])?);
@@ -277,7 +295,10 @@ fn with_default(windows: &WindowCollector<'_>, call: WindowCall, name: &str, def
         (*value, of_one.ty) = (Expr::Literal(Value::Int(1), SqlType::BigInt), SqlType::BigInt);
     }
     let is_missing = typing::is_null(windows.column(of_one, name.to_owned()));
-    Ok(typing::case(None, vec![(is_missing, default)], Some(neighbour))?)
+    // An unknown distance has no neighbour, and no default.
+    let is_unknown = distance.map(|distance| (typing::is_null(distance), Expr::NULL));
+    let whens = is_unknown.into_iter().chain([(is_missing, default)]).collect();
+    Ok(typing::case(None, whens, Some(neighbour))?)
 }
 
 /// The window of a name in the WINDOW clause. What it builds on is put in.
@@ -301,7 +322,10 @@ fn named_window(name: &Ident, list: &[NamedWindowDefinition]) -> Result<WindowSp
 /// A window that may build on a named one.
 fn resolved(spec: &WindowSpec, list: &[NamedWindowDefinition]) -> Result<WindowSpec> {
     let mut spec = spec.clone();
-    let Some(name) = spec.window_name.take() else { return Ok(spec) };
+    // What the frame excludes stays where it is.
+    let (name, _) = spec.window_name.clone().map_or((None, None), excluded_rows);
+    let Some(name) = name else { return Ok(spec) };
+    spec.window_name = spec.window_name.take().filter(|whole| excluded_rows(whole.clone()).1.is_some());
     let base = named_window(&name, list)?;
     let refused = |what: &str, help: String| {
         Err(syntax(format!("window {} cannot be built on: {what}", name.value), &name).help(help))

@@ -1,5 +1,6 @@
 //! Calls of window functions.
 
+use saltwing_sql::ExcludedRows;
 use saltwing_types::function::window::WindowFunction;
 use saltwing_types::{Expr, SortOrder, SqlType, Value};
 
@@ -59,16 +60,26 @@ pub struct Frame {
     pub start: FrameBound,
     /// The last row.
     pub end: FrameBound,
+    /// The rows between these that do not count, if there are such.
+    pub excluded: Option<ExcludedRows>,
 }
 
 impl Frame {
     /// All rows of the partition.
-    pub(crate) const WHOLE: Self =
-        Self { units: FrameUnits::Rows, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing };
+    pub(crate) const WHOLE: Self = Self {
+        units: FrameUnits::Rows,
+        start: FrameBound::UnboundedPreceding,
+        end: FrameBound::UnboundedFollowing,
+        excluded: None,
+    };
 
     /// The rows up to this one and its peers.
-    pub(crate) const TO_PEERS: Self =
-        Self { units: FrameUnits::Range, start: FrameBound::UnboundedPreceding, end: FrameBound::CurrentRow };
+    pub(crate) const TO_PEERS: Self = Self {
+        units: FrameUnits::Range,
+        start: FrameBound::UnboundedPreceding,
+        end: FrameBound::CurrentRow,
+        excluded: None,
+    };
 }
 
 /// What the bounds of a frame count.

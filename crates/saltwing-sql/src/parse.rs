@@ -17,9 +17,9 @@ use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
-    index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session, spelling,
-    transaction, user, view, with_write,
+    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, frame_exclusion,
+    guard, hint, index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session,
+    spelling, transaction, user, view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -167,6 +167,7 @@ fn parse_text(
     file_options::rewrite(sql, &mut tokens, &mut ranges)?;
     row_time::rewrite(&mut tokens, &mut ranges);
     row_value::rewrite(&mut tokens, &mut ranges);
+    frame_exclusion::rewrite(&mut tokens, &mut ranges);
     dynamic_list::rewrite(sql, &mut tokens, &mut ranges)?;
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,

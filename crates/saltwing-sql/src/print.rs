@@ -7,10 +7,12 @@ use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Ident, ObjectName, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Function, Ident, NamedWindowDefinition, NamedWindowExpr, ObjectName, ObjectNamePart, Query, SetExpr,
+    TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut, WindowSpec, WindowType,
 };
 
 use crate::dynamic_column::{DynamicColumn, dynamic_columns, set_dynamic_columns};
+use crate::frame_exclusion;
 
 /// An expression, or a query, as text that is read back as the same.
 ///
@@ -35,6 +37,44 @@ fn list_text(name: &ObjectName) -> Option<String> {
     Some(columns.iter().map(DynamicColumn::to_string).collect::<Vec<_>>().join(", "))
 }
 
+/// Visits the windows of the WINDOW clauses of a query, without those in others.
+fn for_each_window(body: &SetExpr, visit: &mut dyn FnMut(&WindowSpec)) {
+    match body {
+        SetExpr::Select(select) => {
+            for NamedWindowDefinition(_, window) in &select.named_window {
+                if let NamedWindowExpr::WindowSpec(window) = window {
+                    visit(window);
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            for_each_window(left, visit);
+            for_each_window(right, visit);
+        }
+        _ => {}
+    }
+}
+
+/// Puts the exclusions of these windows behind their frames.
+fn put_back_windows(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            for NamedWindowDefinition(_, window) in &mut select.named_window {
+                if let NamedWindowExpr::WindowSpec(window) = window
+                    && frame_exclusion::is_marked(window)
+                {
+                    frame_exclusion::put_back(window);
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            put_back_windows(left);
+            put_back_windows(right);
+        }
+        _ => {}
+    }
+}
+
 /// Finds, or dresses, the parts that sqlparser does not print as they are.
 struct Awkward;
 
@@ -50,6 +90,23 @@ impl Visitor for Awkward {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(Function { over: Some(WindowType::WindowSpec(window)), .. })
+                if frame_exclusion::is_marked(window) =>
+            {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let mut is_marked = false;
+        for_each_window(&query.body, &mut |window| is_marked |= frame_exclusion::is_marked(window));
+        if is_marked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
@@ -72,6 +129,20 @@ impl VisitorMut for Awkward {
         {
             value.value = Value::EscapedStringLiteral(std::mem::take(text));
         }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Function(Function { over: Some(WindowType::WindowSpec(window)), .. }) = expr
+            && frame_exclusion::is_marked(window)
+        {
+            frame_exclusion::put_back(window);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        put_back_windows(&mut query.body);
         ControlFlow::Continue(())
     }
 

@@ -36,10 +36,6 @@ pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<
             "SEARCH of a WITH RECURSIVE",
             "compute a column to order by in the query itself: n || [k] for depth, n + 1 for breadth",
         ),
-        "EXCLUDE" if is_next(&["CURRENT", "GROUP", "TIES", "NO"]) && follows_frame(before()) => (
-            "EXCLUDE in the frame of a window",
-            "take the value of the row off an aggregate over the whole frame, or join the rows with themselves",
-        ),
         "JSON" if is_next(&["VALUE", "SCALAR", "ARRAY", "OBJECT"]) && follows_is(cursor, index) => (
             "IS JSON with a kind",
             "CASE WHEN text IS JSON THEN JSON_TYPEOF(text) = 'object' ELSE FALSE END asks for the kind, too",
@@ -73,11 +69,6 @@ fn follows_is(cursor: &Cursor<'_>, index: usize) -> bool {
 
 fn follows_operand(before: Option<&Token>) -> bool {
     matches!(before, Some(Token::Word(_) | Token::RParen | Token::RBracket | Token::TripleSingleQuotedString(_)))
-}
-
-fn follows_frame(before: Option<&Token>) -> bool {
-    let ends = ["ROW", "PRECEDING", "FOLLOWING"];
-    matches!(before, Some(Token::Word(word)) if ends.iter().any(|end| word.value.eq_ignore_ascii_case(end)))
 }
 
 fn ends(token: &Token) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_plan::Condition;
-use saltwing_sql::{SequenceCall, SequenceVerb};
+use saltwing_sql::{ExcludedRows, SequenceCall, SequenceVerb};
 use saltwing_types::function::aggregate::AggregateFunction;
 use saltwing_types::function::window::WindowFunction;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
@@ -342,7 +342,13 @@ impl Display for Frame {
             FrameUnits::Range => "range",
             FrameUnits::Groups => "groups",
         };
-        write!(f, "{units} {}..{}", self.start, self.end)
+        write!(f, "{units} {}..{}", self.start, self.end)?;
+        f.write_str(match self.excluded {
+            None => "",
+            Some(ExcludedRows::CurrentRow) => " without the row",
+            Some(ExcludedRows::Group) => " without the row and its peers",
+            Some(ExcludedRows::Ties) => " without its peers",
+        })
     }
 }
 

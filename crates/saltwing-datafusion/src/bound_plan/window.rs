@@ -1,11 +1,13 @@
 //! Window functions.
 
+use std::sync::Arc;
+
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{NullTreatment, WindowFunction};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
     Expr as PlanExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, WindowFrame, WindowFrameBound, WindowFrameUnits,
-    WindowFunctionDefinition, cast,
+    WindowFunctionDefinition, WindowUDF, cast,
 };
 use saltwing_bind::{
     Frame, FrameBound, FrameUnits, Relation, WindowCall, WindowColumn, WindowFunction as BoundFunction,
@@ -20,6 +22,8 @@ use crate::RelationalError;
 use crate::expression::literal::to_scalar;
 use crate::expression::order_form::{order_form, without_form};
 use crate::function::aggregate::over_moving_frame;
+use crate::function::frame_without::over_frame_without;
+use crate::function::neighbour::Neighbour;
 
 impl Planner<'_> {
     pub(super) fn windowed(&mut self, input: &Relation, calls: &[WindowColumn]) -> Result<LogicalPlan> {
@@ -27,8 +31,11 @@ impl Planner<'_> {
         let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
         let schema = input.schema().clone();
         let call_of = |call: &WindowColumn| {
-            let call = self.window_call(&call.call)?;
-            Ok(over_moving_frame(of_peers(call, &schema)?))
+            let plan = of_peers(self.window_call(&call.call)?, &schema)?;
+            match call.call.frame.excluded {
+                None => Ok(over_moving_frame(plan)),
+                Some(rows) => Ok(over_frame_without(rows, plan, &schema)?),
+            }
         };
         let calls_of = calls.iter().map(call_of).collect::<Result<Vec<_>>>()?;
         let plan = LogicalPlanBuilder::window_plan(input, calls_of.clone())?;
@@ -54,6 +61,13 @@ impl Planner<'_> {
     fn window_call(&self, call: &WindowCall) -> Result<PlanExpr> {
         let name = call.function.name().to_lowercase();
         let exprs = |list: &[Expr]| list.iter().map(|expr| self.expr(expr)).collect::<Result<Vec<_>>>();
+        if let (BoundFunction::Lag | BoundFunction::Lead, [_, distance]) = (&call.function, call.arguments.as_slice())
+            && !matches!(distance, Expr::Literal(..))
+        {
+            let neighbour = Neighbour::new(call.function == BoundFunction::Lead);
+            let definition = WindowFunctionDefinition::WindowUDF(Arc::new(WindowUDF::from(neighbour)));
+            return self.call_over(call, definition, exprs(&call.arguments)?);
+        }
         let args = match (&call.function, call.arguments.as_slice()) {
             (BoundFunction::Aggregate(_), []) => vec![PlanExpr::Literal(COUNT_STAR_EXPANSION, None)],
             (BoundFunction::Engine(_), args) => {
@@ -79,6 +93,17 @@ impl Planner<'_> {
             }
             (_, Some(function)) => WindowFunctionDefinition::WindowUDF(function.clone()),
         };
+        self.call_over(call, definition, args)
+    }
+
+    /// A function with these arguments over the window of a call.
+    fn call_over(
+        &self,
+        call: &WindowCall,
+        definition: WindowFunctionDefinition,
+        args: Vec<PlanExpr>,
+    ) -> Result<PlanExpr> {
+        let exprs = |list: &[Expr]| list.iter().map(|expr| self.expr(expr)).collect::<Result<Vec<_>>>();
         let mut function = WindowFunction::new(definition, args);
         let params = &mut function.params;
         params.filter = call.filter.as_ref().map(|filter| self.expr(filter)).transpose()?.map(Box::new);
@@ -100,7 +125,7 @@ fn literal(expr: &Expr) -> Result<PlanExpr> {
 }
 
 /// A frame. DataFusion takes the offsets of RANGE as texts, and gives them the type of what is sorted by.
-fn frame(Frame { units, start, end }: &Frame) -> Result<WindowFrame> {
+fn frame(Frame { units, start, end, .. }: &Frame) -> Result<WindowFrame> {
     let offset = |value: &Value| match (units, value) {
         (FrameUnits::Range, Value::Int(offset)) => Ok(ScalarValue::from(offset.to_string())),
         (FrameUnits::Range, Value::Decimal(offset)) => Ok(ScalarValue::from(offset.to_string())),

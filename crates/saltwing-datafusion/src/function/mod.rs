@@ -3,7 +3,9 @@
 pub(crate) mod aggregate;
 pub(crate) mod at_time_zone;
 pub(crate) mod bounded_function;
+pub(crate) mod frame_without;
 pub(crate) mod native;
+pub(crate) mod neighbour;
 pub(crate) mod registered;
 mod result_size;
 pub(crate) mod row_bytes;

@@ -42,7 +42,7 @@ use self::sum::{DistinctIntervals, DistinctSum, accumulator, groups_accumulator}
 use crate::RelationalError;
 use crate::expression::sql_field::field_type;
 
-pub(crate) use self::moving::over_moving_frame;
+pub(crate) use self::moving::{States, over_moving_frame};
 
 /// The aggregates that take the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {

@@ -239,7 +239,7 @@ impl Runs for Floats {
 
 /// Any aggregate, whose partial results are put together as those of parallel parts are.
 #[derive(Debug)]
-struct States {
+pub(crate) struct States {
     native: Arc<AggregateUDF>,
     return_field: FieldRef,
     schema: SchemaRef,
@@ -253,7 +253,7 @@ struct States {
 }
 
 impl States {
-    fn new(native: Arc<AggregateUDF>, args: AccumulatorArgs<'_>) -> Self {
+    pub(crate) fn new(native: Arc<AggregateUDF>, args: AccumulatorArgs<'_>) -> Self {
         Self {
             native,
             return_field: args.return_field.clone(),
@@ -268,7 +268,8 @@ impl States {
         }
     }
 
-    fn empty(&self) -> Result<Box<dyn Accumulator>> {
+    /// The aggregate of no rows yet.
+    pub(crate) fn empty(&self) -> Result<Box<dyn Accumulator>> {
         self.native.accumulator(AccumulatorArgs {
             return_field: self.return_field.clone(),
             schema: &self.schema,
