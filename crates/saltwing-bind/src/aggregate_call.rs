@@ -2,9 +2,9 @@
 
 use saltwing_sql::{expr_span, name_span};
 use saltwing_types::function::aggregate::{
-    ARRAY_AGG, AggregateEntry, AggregateFunction, AggregateInput, AggregateMeaning, STRING_AGG,
+    ARRAY_AGG, AggregateEntry, AggregateFunction, AggregateInput, AggregateMeaning, ConstantArgument, STRING_AGG,
 };
-use saltwing_types::{CompareOp, EngineOperation, Expr, SqlType, Value, typing};
+use saltwing_types::{CompareOp, EngineOperation, Expr, Function, SqlType, Value, eval, typing};
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
     FunctionArguments, NullTreatment,
@@ -77,7 +77,7 @@ impl Lowerer<'_> {
                 self.queries.is_some_and(|queries| is_of_engine(entry, queries.columns().engine))
             }
             // Without it the name is that of the window function.
-            AggregateMeaning::PercentRank => !call.within_group.is_empty(),
+            _ if entry.needs_order() => !call.within_group.is_empty(),
             _ => true,
         };
         if !is_aggregate {
@@ -177,6 +177,15 @@ impl Lowerer<'_> {
         };
         let inner = self.of_arguments();
         let args = args.into_iter().map(|arg| inner.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+        if let (Some(ConstantArgument::Share), [others @ .., shares]) = (entry.constant, args.as_slice())
+            && let Some(shares) = elements_of(shares)
+        {
+            let of_share = |share: Expr| {
+                let args = others.iter().cloned().chain([share]).collect();
+                self.engine_column(queries, collector, written, entry, args, written.order_by())
+            };
+            return array_of_shares(shares, of_share);
+        }
         self.engine_column(queries, collector, written, entry, args, written.order_by())
     }
 
@@ -347,6 +356,39 @@ impl Lowerer<'_> {
         }
         let (order, nulls_first) = direction(&item.options);
         Ok(SortKey { expr: self.lower(&item.expr)?, order, nulls_first })
+    }
+}
+
+/// The elements of an array that is written as one, or is a constant.
+fn elements_of(array: &Expr) -> Option<Vec<Expr>> {
+    match array {
+        Expr::Literal(Value::Array(elements), ty) => {
+            let ty = ty.element()?;
+            Some(elements.iter().map(|element| Expr::Literal(element.clone(), ty)).collect())
+        }
+        Expr::Call(function, elements, _) if *function == Function::MAKE_ARRAY => Some(elements.clone()),
+        constant if constant.is_constant() && constant.sql_type().is_some_and(|ty| ty.element().is_some()) => {
+            match eval::eval(constant, &[]).ok()? {
+                array @ Value::Array(_) => elements_of(&Expr::Literal(array, constant.sql_type()?)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The values of several shares as an array: NULL if there are no values, and NULL for a share that is NULL.
+fn array_of_shares(shares: Vec<Expr>, of_share: impl Fn(Expr) -> Lower) -> Lower {
+    let value = |share| match share {
+        Expr::Literal(Value::Null, _) => Ok(Expr::NULL),
+        share => of_share(share),
+    };
+    let values = shares.into_iter().map(value).collect::<std::result::Result<Vec<_>, _>>()?;
+    let known = values.iter().find(|value| **value != Expr::NULL).cloned();
+    let array = typing::call(Function::MAKE_ARRAY, values)?;
+    match known {
+        Some(known) => Ok(typing::case(None, vec![(typing::is_null(known), Expr::NULL)], Some(array))?),
+        None => Ok(array),
     }
 }
 

@@ -25,6 +25,9 @@ impl Lowerer<'_> {
         entry: &AggregateEntry,
         composition: Composition,
     ) -> Lower {
+        if let Composition::Hypothetical(value) = composition {
+            return self.hypothetical(collector, written, value);
+        }
         let keys = self.sort_keys(written.order_by())?;
         let args = self.arguments(written, entry, &keys)?;
         let ascending = |expr| SortKey { expr, order: SortOrder::Asc, nulls_first: false };

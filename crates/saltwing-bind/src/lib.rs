@@ -39,6 +39,7 @@ mod from_function;
 mod generated;
 mod group_by;
 mod hint;
+mod hypothetical;
 mod identity;
 mod index_text;
 mod key_constraint;

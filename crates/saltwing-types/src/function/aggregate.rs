@@ -16,6 +16,6 @@ mod registry;
 pub use engine::{ARRAY_AGG, BIT_XOR, FIRST_VALUE, STRING_AGG};
 pub use entry::{
     AggregateEntry, AggregateForm, AggregateInput, AggregateMeaning, Composition, ConstantArgument, EXAMPLE_ROWS,
-    Executors,
+    Executors, HypotheticalValue,
 };
 pub use function::{AggregateFunction, AggregateState};

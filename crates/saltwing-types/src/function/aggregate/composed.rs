@@ -2,7 +2,7 @@
 
 use super::super::signature::{VARCHAR, of_kind, text};
 use super::super::{Parameter, ParameterKind, ResultType, Signature};
-use super::{AggregateEntry, AggregateForm, AggregateInput, AggregateMeaning, Composition};
+use super::{AggregateEntry, AggregateForm, AggregateInput, AggregateMeaning, Composition, HypotheticalValue};
 use crate::SqlType;
 
 pub(super) static ALL: &[&AggregateEntry] = &[
@@ -10,6 +10,8 @@ pub(super) static ALL: &[&AggregateEntry] = &[
     &ARG_MIN,
     &BOOL_XOR,
     &COUNT_IF,
+    &CUME_DIST,
+    &DENSE_RANK,
     &ENTROPY,
     &GROUP_CONCAT,
     &JSON_AGG,
@@ -19,6 +21,7 @@ pub(super) static ALL: &[&AggregateEntry] = &[
     &KURTOSIS,
     &MODE,
     &PRODUCT,
+    &RANK,
     &SKEWNESS,
     &TOTAL,
 ];
@@ -67,6 +70,30 @@ static COUNT_IF: AggregateEntry =
         .aliases(&["COUNTIF"])
         .gives("The number of rows for which the condition holds.")
         .example("COUNT_IF(n > 1)", "2");
+
+/// Of a row that would be there, too: a value for each key of the order.
+const fn of_place(result: SqlType) -> AggregateForm {
+    AggregateForm {
+        signature: Signature::new(&[VALUE], ResultType::Is(result)).repeated(),
+        input: AggregateInput::OrderedSet(of_kind("key", ParameterKind::Any)),
+    }
+}
+
+const OF_PLACE: &[AggregateForm] = &[of_place(SqlType::BigInt)];
+
+static CUME_DIST: AggregateEntry =
+    composed("CUME_DIST", Composition::Hypothetical(HypotheticalValue::CumeDist), &[of_place(SqlType::Double)])
+        .gives("The share of the rows that would not come after a row with these values, that row among them.")
+        .example("CUME_DIST(3) WITHIN GROUP (ORDER BY n NULLS LAST)", "0.5");
+
+static DENSE_RANK: AggregateEntry =
+    composed("DENSE_RANK", Composition::Hypothetical(HypotheticalValue::DenseRank), OF_PLACE)
+        .gives("How many different places in the order there would be up to a row with this value.")
+        .example("DENSE_RANK('b') WITHIN GROUP (ORDER BY s)", "2");
+
+static RANK: AggregateEntry = composed("RANK", Composition::Hypothetical(HypotheticalValue::Rank), OF_PLACE)
+    .gives("The place from 1 that a row with these values would have in the order.")
+    .example("RANK('b') WITHIN GROUP (ORDER BY s)", "3");
 
 static ENTROPY: AggregateEntry =
     of_array("ENTROPY", "ARRAY_ENTROPY", &[AggregateForm::of_values(&[VALUE], ResultType::Is(SqlType::Double))])

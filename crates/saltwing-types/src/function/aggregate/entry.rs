@@ -60,6 +60,8 @@ pub enum Composition {
     CountIf,
     /// `STRING_AGG(CAST(value AS VARCHAR), separator)`.
     GroupConcat,
+    /// What RANK and its kin give for a row that would be there, too: counts of the rows that come before it.
+    Hypothetical(HypotheticalValue),
     /// A JSON array; NULL or an empty one if there is no row.
     JsonArray {
         /// Whether it is NULL then.
@@ -76,6 +78,17 @@ pub enum Composition {
     OfArray(&'static str),
     /// `COALESCE(SUM(CAST(value AS DOUBLE)), 0)`.
     Total,
+}
+
+/// What is told of a row that would be there, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HypotheticalValue {
+    /// `RANK`.
+    Rank,
+    /// `DENSE_RANK`.
+    DenseRank,
+    /// `CUME_DIST`.
+    CumeDist,
 }
 
 /// The executors that compute a function.
@@ -167,13 +180,21 @@ impl AggregateEntry {
         match self.meaning {
             AggregateMeaning::Own(_)
             | AggregateMeaning::PercentRank
-            | AggregateMeaning::Composed(Composition::CountIf | Composition::Total) => Executors::Both,
+            | AggregateMeaning::Composed(Composition::CountIf | Composition::Hypothetical(_) | Composition::Total) => {
+                Executors::Both
+            }
             AggregateMeaning::Engine
             | AggregateMeaning::Grouping
             | AggregateMeaning::FirstValues
             | AggregateMeaning::LastValues
             | AggregateMeaning::Composed(_) => Executors::Relational,
         }
+    }
+
+    /// Whether its name is that of a window function, too, unless WITHIN GROUP follows.
+    pub fn needs_order(&self) -> bool {
+        let hypothetical = matches!(self.meaning, AggregateMeaning::Composed(Composition::Hypothetical(_)));
+        hypothetical || self.meaning == AggregateMeaning::PercentRank
     }
 
     /// What a partial result holds; `None` if that is the relational engine's affair.
