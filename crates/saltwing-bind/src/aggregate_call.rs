@@ -12,6 +12,7 @@ use sqlparser::ast::{
 
 use crate::aggregate::{AggregateCall, check_constant, is_of_engine, result_type};
 use crate::call::star_of;
+use crate::call_names::names_only;
 use crate::collector::Collector;
 use crate::engine::EngineAggregate;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -82,6 +83,12 @@ impl Lowerer<'_> {
         };
         if !is_aggregate {
             return Ok(None);
+        }
+        if let Some(queries) = self.queries
+            && names_only(call, |parts| self.scope.resolve(parts, None).is_err() && queries.is_outer_name(parts))
+            && let Some(column) = queries.outer_aggregate(e, call)?
+        {
+            return Ok(Some(column));
         }
         let Some(collector) = self.collector else {
             return if self.clause.is_some() { self.misplaced("aggregate functions", e).map(Some) } else { Ok(None) };

@@ -17,6 +17,8 @@ pub struct Collector<'a> {
     groupings: RefCell<Vec<(ColumnRef, Vec<Expr>)>>,
     /// Items by alias in lower case, for GROUP BY and HAVING.
     aliases: RefCell<Vec<(String, Expr)>>,
+    /// The ids of the next calls, while these are collected for a subquery.
+    lent: RefCell<Option<Range<usize>>>,
 }
 
 impl<'a> Collector<'a> {
@@ -28,6 +30,7 @@ impl<'a> Collector<'a> {
             calls: RefCell::default(),
             groupings: RefCell::default(),
             aliases: RefCell::default(),
+            lent: RefCell::default(),
         }
     }
 
@@ -90,9 +93,34 @@ impl<'a> Collector<'a> {
         if let Some(known) = calls.iter().find(|known| known.call == call) {
             return Expr::Column(ColumnRef { name, ..known.column.clone() });
         }
-        let column = ColumnRef { index: self.ids.take(1), name, ty, nullable, span: None };
+        let column = ColumnRef { index: self.next_id(), name, ty, nullable, span: None };
         calls.push(CallColumn { column: column.clone(), call });
         Expr::Column(column)
+    }
+
+    fn next_id(&self) -> usize {
+        match self.lent.borrow_mut().as_mut() {
+            Some(lent) => {
+                let first = lent.start;
+                lent.start += 1;
+                first
+            }
+            None => self.ids.take(1),
+        }
+    }
+
+    /// Collects calls under these ids; `None` if there were too few of them.
+    pub(crate) fn lending<T>(&self, ids: Range<usize>, collect: impl FnOnce() -> T) -> Option<T> {
+        let before = self.lent.replace(Some(ids));
+        let collected = collect();
+        let lent = self.lent.replace(before);
+        lent.is_some_and(|left| left.start <= left.end).then_some(collected)
+    }
+
+    /// The ids among these that no call has.
+    pub(crate) fn free(&self, ids: &Range<usize>) -> Range<usize> {
+        let taken = self.calls.borrow().iter().map(|call| call.column.index).filter(|id| ids.contains(id)).max();
+        taken.map_or(ids.start, |last| last + 1)..ids.end
     }
 
     /// Whether no call was met.

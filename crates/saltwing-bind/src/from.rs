@@ -40,9 +40,18 @@ impl QueryBinder<'_> {
             if is_unnest(&right.relation) {
                 return self.unnest_and_joins(left, right);
             }
-            let (relation, scope) = self.joined(right, Some(&left.1))?;
-            let lateral = is_lateral(&right.relation);
-            Ok((joined(JoinKind::Inner, lateral, left.0, relation, Vec::new()), left.1.and(scope)))
+            // What LATERAL stands before may be of all rows before it, so that these take part in the joins.
+            let (joins, lateral) = (right.joins.as_slice(), is_lateral(&right.relation));
+            let takes_part = joins.iter().any(|join| is_lateral(&join.relation));
+            if takes_part {
+                check_joins_rows_before(joins, "LATERAL")?;
+            }
+            let (relation, scope) = match takes_part {
+                true => self.factor(&right.relation, Some(&left.1))?,
+                false => self.joined(right, Some(&left.1))?,
+            };
+            let all = (joined(JoinKind::Inner, lateral, left.0, relation, Vec::new()), left.1.and(scope));
+            if takes_part { joins.iter().try_fold(all, |left, join| self.join(left, join)) } else { Ok(all) }
         })?;
         scope.check_names()?;
         Ok((relation, scope))
@@ -50,19 +59,13 @@ impl QueryBinder<'_> {
 
     /// An item of FROM: a table, and the joins with it. `left` has the names of the items before it.
     fn joined(&self, item: &TableWithJoins, left: Option<&Scope>) -> Bound<Named> {
-        if left.is_some() && item.joins.iter().any(|join| is_lateral(&join.relation)) {
-            return unsupported("LATERAL in a join after a comma");
-        }
         let first = self.factor(&item.relation, left)?;
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
     }
 
     /// An UNNEST after a comma, and the joins with it. It is of the rows before it, so that these take part in the joins.
     fn unnest_and_joins(&self, left: Named, item: &TableWithJoins) -> Bound<Named> {
-        let outer = |join: &&Join| !matches!(kind_of(&join.join_operator), Some((JoinKind::Inner | JoinKind::Left, _)));
-        if item.joins.iter().any(|join| outer(&join)) {
-            return unsupported("a RIGHT or FULL JOIN with UNNEST");
-        }
+        check_joins_rows_before(&item.joins, "UNNEST")?;
         let first = match TableCall::of(&item.relation) {
             Some(call) => call.and_then(|call| self.unnest(&call, Some(left), false)),
             None => unsupported("an item of FROM"),
@@ -90,7 +93,7 @@ impl QueryBinder<'_> {
         }
         match factor {
             TableFactor::Derived { lateral, subquery, alias, sample: None } => {
-                let outer = left.map(|scope| OuterScope { scope, around: self.outer });
+                let outer = left.map(|scope| OuterScope { scope, aggregates: None, around: self.outer });
                 let binder = QueryBinder { outer: outer.as_ref().filter(|_| *lateral).or(self.outer), ..*self };
                 check_aliases(&subquery.body)?;
                 let bound = binder.query(subquery, &[])?;
@@ -451,6 +454,16 @@ fn factor_span(factor: &TableFactor) -> Option<Span> {
         | TableFactor::UNNEST { alias: Some(alias), .. } => alias_span(alias),
         TableFactor::Table { name, .. } | TableFactor::Function { name, .. } => name_span(name),
         other => tree_span(other),
+    }
+}
+
+/// # Errors
+/// A join after a comma that would give other rows if it were one with all rows before it; `with` is why it is.
+fn check_joins_rows_before(joins: &[Join], with: &str) -> Bound<()> {
+    let is_it = |join: &Join| matches!(kind_of(&join.join_operator), Some((JoinKind::Inner | JoinKind::Left, _)));
+    match joins.iter().all(is_it) {
+        true => Ok(()),
+        false => unsupported(&format!("a RIGHT or FULL JOIN with {with}")),
     }
 }
 

@@ -13,6 +13,7 @@ mod alter_table;
 mod arbiters;
 mod as_of;
 mod call;
+mod call_names;
 mod check;
 mod collector;
 mod comment;

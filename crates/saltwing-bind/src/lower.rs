@@ -149,6 +149,15 @@ pub(crate) trait Queries {
     /// The columns of the statement.
     fn columns(&self) -> &ColumnIds<'_>;
 
+    /// The column of a call of an aggregate function over rows of a query around this one; `None` if that takes none.
+    ///
+    /// # Errors
+    /// Those of the call.
+    fn outer_aggregate(&self, e: &ast::Expr, call: &ast::Function) -> std::result::Result<Option<Expr>, LowerError>;
+
+    /// Whether a query around this one has a column that `parts` name.
+    fn is_outer_name(&self, parts: &[&str]) -> bool;
+
     /// What a MERGE has done to a row, as a column: there is one in its RETURNING.
     fn merge_action(&self) -> Option<ColumnRef>;
 

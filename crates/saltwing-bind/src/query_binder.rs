@@ -1,6 +1,7 @@
 //! What the queries of one statement are bound with.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
@@ -11,7 +12,7 @@ use saltwing_types::{ColumnRef, Span, TableName, ViewDef};
 use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
-use crate::lower::{LowerError, Params};
+use crate::lower::{LowerError, Lowerer, Params};
 use crate::names::Names;
 use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
@@ -103,6 +104,8 @@ pub(crate) type CteScopeId = (usize, usize);
 /// The names of a query around another one.
 pub(crate) struct OuterScope<'a> {
     pub(crate) scope: &'a Scope,
+    /// What lowers the calls of aggregate functions that are of its rows, where it takes such.
+    pub(crate) aggregates: Option<OuterAggregates<'a>>,
     /// The query around it.
     pub(crate) around: Option<&'a OuterScope<'a>>,
 }
@@ -126,6 +129,14 @@ impl OuterScope<'_> {
             found => Some(found.map(|column| (column, self.scope))),
         }
     }
+}
+
+/// Where a query takes calls of aggregate functions that stand in a subquery and are of its own rows.
+pub(crate) struct OuterAggregates<'a> {
+    /// The lowerer of the query, which has a collector.
+    pub(crate) lowerer: &'a Lowerer<'a>,
+    /// The ids for these calls: below those of the subquery, to which they are outer columns.
+    pub(crate) ids: Range<usize>,
 }
 
 /// The queries of a WITH clause.

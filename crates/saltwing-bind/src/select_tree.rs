@@ -169,7 +169,7 @@ impl Clauses<'_> {
     ) -> Bound<Relation> {
         let mut keys = std::mem::take(&mut self.keys);
         if self.sets.is_none() {
-            self.add_determined(&mut keys, collector, &input);
+            self.add_determined(&mut keys, collector, (&subqueries, &input));
         }
         let calls = collector.calls();
         let (of_rows, mut of_groups) = subqueries_of(subqueries, &keys, &calls);
@@ -204,8 +204,13 @@ impl Clauses<'_> {
         }
         for subquery in &mut of_groups {
             subquery.values_mut().iter_mut().try_for_each(over_groups)?;
+            if !keys.iter().all(ComputedColumn::is_input_column) {
+                subquery.query.relation.for_each_mut(&mut |relation| {
+                    relation.for_each_own_expr_mut(&mut |expr| _ = replace(expr, &keys, &|_| true));
+                });
+            }
             let is_group = |id: &usize| {
-                keys.iter().any(|key| key.is_input_column() && key.column.index == *id)
+                keys.iter().any(|key| key.column.index == *id)
                     || collector.is_outer_id(*id)
                     || calls.iter().any(|call| call.column.index == *id)
             };
@@ -220,7 +225,12 @@ impl Clauses<'_> {
     }
 
     /// Adds the columns that the keys determine and the clauses name: they are the same in all rows of a group.
-    fn add_determined(&self, keys: &mut Vec<Expr>, collector: &Collector<'_>, input: &Relation) {
+    fn add_determined(
+        &self,
+        keys: &mut Vec<Expr>,
+        collector: &Collector<'_>,
+        (subqueries, input): (&[SubqueryColumn], &Relation),
+    ) {
         let ids = |keys: &[Expr]| -> Vec<usize> {
             let column = |key: &Expr| if let Expr::Column(column) = key { Some(column.index) } else { None };
             keys.iter().filter_map(column).collect()
@@ -233,17 +243,25 @@ impl Clauses<'_> {
         });
         let exprs = self.items.iter().map(|item| &item.expr).chain(&self.having).chain(of_windows).chain(of_order);
         let mut more: Vec<Expr> = Vec::new();
+        let mut add = |column: &ColumnRef| {
+            let part = Expr::Column(column.clone());
+            if collector.is_input_column(column)
+                && !keys.contains(&part)
+                && !more.contains(&part)
+                && input.is_determined(column.index, &of_keys)
+            {
+                more.push(part);
+            }
+        };
         for expr in exprs {
             expr.walk(&mut |part| {
-                if let Expr::Column(column) = part
-                    && collector.is_input_column(column)
-                    && !keys.contains(part)
-                    && !more.contains(part)
-                    && input.is_determined(column.index, &of_keys)
-                {
-                    more.push(part.clone());
+                if let Expr::Column(column) = part {
+                    add(column);
                 }
             });
+        }
+        for subquery in subqueries {
+            subquery.query.relation.for_each(&mut |relation| relation.for_each_column(&mut add));
         }
         keys.append(&mut more);
     }

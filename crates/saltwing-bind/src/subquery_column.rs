@@ -1,16 +1,19 @@
 //! Subqueries in expressions. Each becomes a column, which the relation below the expression gives.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
+use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, ValueError, typing};
-use sqlparser::ast::{self, Query};
+use sqlparser::ast::{self, Query, visit_expressions};
 
+use crate::call_names::names_only;
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
-use crate::query_binder::{Bound, CteScope, OuterScope, QueryBinder, Uncorrelated, unsupported};
+use crate::query_binder::{Bound, CteScope, OuterAggregates, OuterScope, QueryBinder, Uncorrelated, unsupported};
 use crate::returning_clause::merge_action;
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
@@ -74,8 +77,13 @@ impl<'a> SubqueryBinder<'a> {
     fn bound(&self, e: &ast::Expr, parts: Parts<'_>, lowerer: &Lowerer<'_>) -> Lower {
         let values =
             parts.values.iter().map(|value| lowerer.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let aggregates = lowerer.collector.map(|_| {
+            let count = IDS_PER_CALL * self.calls_of_own_rows(parts.query);
+            let first = self.binder.ids.take(count);
+            OuterAggregates { lowerer, ids: first..first + count }
+        });
         let first_own = self.binder.ids.next();
-        let outer = OuterScope { scope: self.scope, around: self.binder.outer };
+        let outer = OuterScope { scope: self.scope, aggregates, around: self.binder.outer };
         let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[])?;
         if let Some(value) = self.before_statement(e, &parts, &query, first_own)? {
             self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: None });
@@ -112,6 +120,21 @@ impl<'a> SubqueryBinder<'a> {
         let value = if parts.negated { typing::not(value)? } else { value };
         self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: Some(found) });
         Ok(value)
+    }
+
+    /// How many calls of aggregate functions in a subquery may be of rows of this query.
+    fn calls_of_own_rows(&self, query: &Query) -> usize {
+        let mut count = 0;
+        let _ = visit_expressions(query, |e| {
+            if let ast::Expr::Function(call) = e
+                && AggregateEntry::by_name(&call.name.to_string()).is_some()
+                && names_only(call, |parts| self.scope.resolve(parts, None).is_ok() || self.is_outer_name(parts))
+            {
+                count += 1;
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        count
     }
 
     /// The value of a subquery that runs before the statement; `None` if it must run with it.
@@ -203,6 +226,28 @@ impl Queries for SubqueryBinder<'_> {
         self.binder.note_column(scope, parts, column);
     }
 
+    fn outer_aggregate(&self, e: &ast::Expr, call: &ast::Function) -> std::result::Result<Option<Expr>, LowerError> {
+        let mut level = self.binder.outer;
+        // It is of the innermost query that has one of the columns.
+        while let Some(outer) = level
+            && names_only(call, |parts| outer.scope.resolve(parts, None).is_err())
+        {
+            level = outer.around;
+        }
+        let Some(OuterAggregates { lowerer, ids }) = level.and_then(|outer| outer.aggregates.as_ref()) else {
+            return Ok(None);
+        };
+        let Some(collector) = lowerer.collector else { return Ok(None) };
+        match collector.lending(collector.free(ids), || lowerer.aggregate(e, call)) {
+            Some(found) => found,
+            None => unsupported("an aggregate of an outer query in this place").map(Some),
+        }
+    }
+
+    fn is_outer_name(&self, parts: &[&str]) -> bool {
+        self.binder.outer.is_some_and(|outer| matches!(outer.column(parts, None), Some(Ok(_))))
+    }
+
     fn merge_action(&self) -> Option<ColumnRef> {
         self.binder.merge_action.map(merge_action)
     }
@@ -225,6 +270,9 @@ impl Queries for SubqueryBinder<'_> {
         }
     }
 }
+
+/// Ids for each call of an aggregate function of an outer query: some are made of several.
+const IDS_PER_CALL: usize = 3;
 
 /// An expression with a subquery, in parts.
 struct Parts<'e> {

@@ -18,15 +18,17 @@ impl Keys<'_> {
         mut sets: Option<GroupingSets>,
     ) -> Result<Keyed> {
         let Keyed { relation, mut keys } = self.through(input)?;
+        let mut has_total = false;
         groups.iter_mut().for_each(|group| self.put_keys(&mut group.expr, &keys));
         self.put_keys_in_calls(&mut calls, &keys);
         match &mut sets {
             None => groups.extend(keys.iter().map(key_of)),
             Some(GroupingSets { sets, .. }) => {
-                // A set without keys has a row for no rows, too.
-                if sets.iter().any(Vec::is_empty) {
-                    return Err(not_supported(self.span));
-                }
+                has_total = match sets.iter().filter(|set| set.is_empty()).count() {
+                    0 => false,
+                    1 => true,
+                    _ => return Err(not_supported(self.span)),
+                };
                 let places = groups.len()..groups.len() + keys.len();
                 sets.iter_mut().for_each(|set| set.extend(places.clone()));
                 let of_rows: Vec<ColumnRef> = keys.iter().map(|key| self.ids.like(key)).collect();
@@ -35,7 +37,36 @@ impl Keys<'_> {
                 groups.extend(pairs.map(|(column, key)| ComputedColumn { column, expr: Expr::Column(key) }));
             }
         }
-        Ok(Keyed { relation: Relation::Aggregate { input: Box::new(relation), keys: groups, calls, sets }, keys })
+        let input = Box::new(relation);
+        match has_total {
+            true => self.with_totals(input, groups, calls, sets, keys),
+            false => Ok(Keyed { relation: Relation::Aggregate { input, keys: groups, calls, sets }, keys }),
+        }
+    }
+
+    /// Sets of groups, one of which is all rows: it has a row even for a key without rows.
+    fn with_totals(
+        &self,
+        input: Box<Relation>,
+        groups: Vec<ComputedColumn>,
+        calls: Vec<CallColumn>,
+        mut sets: Option<GroupingSets>,
+        of_groups: Vec<ColumnRef>,
+    ) -> Result<Keyed> {
+        let (calls, mut defaults) = with_defaults(self.ids, calls)?;
+        for grouping in sets.iter_mut().flat_map(|sets| &mut sets.groupings) {
+            let all = (1_i64 << grouping.keys.len().min(31)) - 1;
+            let counted = ColumnRef { nullable: true, ..self.ids.like(&grouping.column) };
+            let column = std::mem::replace(&mut grouping.column, counted.clone());
+            let all = typing::as_type(Expr::Literal(Value::Int(all), SqlType::BigInt), column.ty)?;
+            let expr = typing::call_named("COALESCE", vec![Expr::Column(counted), all])?;
+            defaults.push(ComputedColumn { column, expr });
+        }
+        let groups = Relation::Aggregate { input, keys: groups, calls, sets };
+        let Keyed { relation, keys } = self.fresh()?;
+        let same = keys.iter().cloned().zip(of_groups).collect();
+        let relation = joined(JoinKind::Left, relation, groups, same, Vec::new()).projected(defaults);
+        Ok(Keyed { relation, keys })
     }
 
     /// An aggregation without groups: it has a row for each key, even for one without rows.

@@ -207,7 +207,7 @@ fn value_over(conditions: Vec<Condition>, computed: &[ComputedColumn], value: Co
 /// Whether a relation gives one row at most: the row of an aggregate without groups, or one without a table.
 fn is_one_row(relation: &Relation) -> bool {
     match relation {
-        Relation::Aggregate { keys, .. } => keys.is_empty(),
+        Relation::Aggregate { keys, sets, .. } => keys.is_empty() && sets.is_none(),
         Relation::Project { input, .. } | Relation::Filter { input, .. } | Relation::Sort { input, .. } => {
             is_one_row(input)
         }
