@@ -362,7 +362,7 @@ impl Lowerer<'_> {
             return Err(LowerError::Unsupported("WITH FILL".into(), expr_span(&item.expr)));
         }
         let (order, nulls_first) = direction(&item.options);
-        Ok(SortKey { expr: self.lower(&item.expr)?, order, nulls_first })
+        Ok(SortKey { expr: self.sorted_by(&item.expr)?, order, nulls_first })
     }
 }
 

@@ -15,6 +15,7 @@ mod as_of;
 mod call;
 mod call_names;
 mod check;
+mod collation;
 mod collector;
 mod comment;
 mod composed_aggregate;

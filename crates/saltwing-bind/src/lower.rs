@@ -305,6 +305,7 @@ impl<'a> Lowerer<'a> {
             ast::Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
+            ast::Expr::Collate { .. } => self.collated_value(e),
             ast::Expr::CompoundFieldAccess { root, access_chain } => self.access(e, root, access_chain),
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => self.subquery(e),
             ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }
@@ -430,7 +431,8 @@ impl<'a> Lowerer<'a> {
     }
 
     fn between(&self, expr: &ast::Expr, low: &ast::Expr, high: &ast::Expr, negated: bool) -> Lower {
-        Ok(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, negated)?)
+        let [value, low, high] = self.operands([expr, low, high])?;
+        Ok(typing::between(value, low, high, negated)?)
     }
 
     fn cast(&self, e: &ast::Expr, operand: &ast::Expr, data_type: &ast::DataType) -> Lower {
@@ -511,7 +513,10 @@ impl<'a> Lowerer<'a> {
     fn compare(&self, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> Lower {
         let built = match (row(left), row(right)) {
             (Some(a), Some(b)) => typing::row_compare(op, self.all(a)?, self.all(b)?),
-            (None, None) => typing::compare(op, self.lower(left)?, self.lower(right)?),
+            (None, None) => {
+                let [left, right] = self.operands([left, right])?;
+                typing::compare(op, left, right)
+            }
             _ => Err(ValueError::TypeMismatch("a row value compares with a row value".into())),
         };
         Ok(built?)
@@ -520,7 +525,7 @@ impl<'a> Lowerer<'a> {
     fn in_list(&self, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
         let built = match row(left) {
             None => {
-                let (left, list) = (self.lower(left)?, self.all(list)?);
+                let (left, list) = self.listed(left, list)?;
                 let advice = array_advice(&left, &list, negated);
                 let listed = typing::in_list(left, list, negated);
                 return listed.map_err(|error| match advice {

@@ -6,6 +6,7 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, eval, typing};
 use sqlparser::ast::{self, LimitClause, OrderByKind};
 
+use crate::collation::{Collation, without_collation};
 use crate::collector::Collector;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind};
@@ -173,7 +174,15 @@ impl SelectBinder<'_> {
         };
         list.iter()
             .map(|item| {
-                let by = self.item_or_expr(&item.expr, items)?;
+                let (e, collation) = without_collation(&item.expr)?;
+                let by = match (self.item_or_expr(e, items)?, collation) {
+                    (by, None | Some(Collation::Binary)) => by,
+                    (OrderBy::Expr(expr), Some(collation)) => OrderBy::Expr(collation.key(expr)?),
+                    (OrderBy::Item(place), Some(collation)) => {
+                        let item = items.get(place).map_or(Expr::NULL, |item| item.expr.clone());
+                        OrderBy::Expr(collation.key(item)?)
+                    }
+                };
                 let (order, nulls_first) = direction(&item.options);
                 Ok(OrderItem { by, order, nulls_first })
             })

@@ -226,6 +226,9 @@ impl Dialect for SaltwingDialect {
             _ if power_tokens(parser) > 0 => return Some(self.power(parser, left)),
             _ => {}
         }
+        if is_collate(parser) {
+            return Some(collate(parser, left));
+        }
         if is_overlaps(parser)
             && let Expr::Tuple(span) = left
         {
@@ -258,6 +261,9 @@ impl Dialect for SaltwingDialect {
         };
         if self.in_default.get() && word(0) == Keyword::NOT && word(1) == Keyword::NULL {
             return Some(Ok(self.prec_unknown()));
+        }
+        if !self.in_default.get() && is_collate(parser) {
+            return Some(Ok(self.prec_value(Precedence::DoubleColon)));
         }
         if pattern_operator(parser).is_some() || is_overlaps(parser) {
             return Some(Ok(self.prec_value(Precedence::Like)));
@@ -428,6 +434,20 @@ fn power_tokens(parser: &Parser) -> usize {
         (Token::Mul, Token::Mul) => 2,
         _ => 0,
     }
+}
+
+/// Whether COLLATE and a name come next.
+fn is_collate(parser: &Parser) -> bool {
+    let is_name = |word: &Word| word.quote_style.is_some() || !words::is_reserved(word.keyword);
+    matches!(&parser.peek_token_ref().token, Token::Word(word) if is_it(word))
+        && matches!(&parser.peek_nth_token_ref(1).token, Token::Word(word) if is_name(word))
+}
+
+fn collate(parser: &mut Parser, left: &Expr) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let is_it = |word: &Word| word.quote_style.is_none() && word.value.eq_ignore_ascii_case("COLLATE");
+    let collation = parser.parse_object_name(false)?;
+    Ok(Expr::Collate { expr: Box::new(left.clone()), collation })
 }
 
 /// Whether OVERLAPS and a bracket come next.

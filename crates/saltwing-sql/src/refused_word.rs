@@ -19,10 +19,6 @@ pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<
             "ASOF JOIN",
             "LEFT JOIN LATERAL (SELECT .. FROM u WHERE u.k <= t.k ORDER BY u.k DESC LIMIT 1) ON TRUE takes the nearest row",
         ),
-        "COLLATE" if follows_operand(before()) && matches!(token(1), Token::Word(_)) => (
-            "COLLATE",
-            "texts compare by their characters: LOWER(text) ignores case, COLLATION_KEY(text, 'de') has the order of a language",
-        ),
         "TABLESAMPLE" if matches!(token(1), Token::LParen) || is_next(&["BERNOULLI", "SYSTEM", "RESERVOIR"]) => SAMPLE,
         "USING" if is_next(&["SAMPLE"]) => SAMPLE,
         "PIVOT" if follows_table() && *token(1) == Token::LParen => {
@@ -65,10 +61,6 @@ fn follows_is(cursor: &Cursor<'_>, index: usize) -> bool {
         _ => Keyword::NoKeyword,
     };
     keyword(1) == Keyword::IS || (keyword(1) == Keyword::NOT && keyword(2) == Keyword::IS)
-}
-
-fn follows_operand(before: Option<&Token>) -> bool {
-    matches!(before, Some(Token::Word(_) | Token::RParen | Token::RBracket | Token::TripleSingleQuotedString(_)))
 }
 
 fn ends(token: &Token) -> bool {
