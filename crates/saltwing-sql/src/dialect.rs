@@ -223,6 +223,9 @@ impl Dialect for SaltwingDialect {
         match parser.peek_token_ref().token {
             Token::Sharp => return Some(self.other_operator(parser, left, BinaryOperator::PGBitwiseXor)),
             Token::Overlap => return Some(self.other_operator(parser, left, BinaryOperator::PGOverlap)),
+            Token::Question => return Some(self.operator_call(parser, left, "JSON_HAS")),
+            Token::QuestionPipe => return Some(self.operator_call(parser, left, "JSON_HAS_ANY")),
+            Token::QuestionAnd => return Some(self.operator_call(parser, left, "JSON_HAS_ALL")),
             _ if power_tokens(parser) > 0 => return Some(self.power(parser, left)),
             _ => {}
         }
@@ -269,7 +272,13 @@ impl Dialect for SaltwingDialect {
             return Some(Ok(self.prec_value(Precedence::Like)));
         }
         match parser.peek_token_ref().token {
-            Token::Sharp | Token::Overlap | Token::AtArrow | Token::ArrowAt => Some(Ok(self.prec_value(OTHER))),
+            Token::Sharp
+            | Token::Overlap
+            | Token::AtArrow
+            | Token::ArrowAt
+            | Token::Question
+            | Token::QuestionPipe
+            | Token::QuestionAnd => Some(Ok(self.prec_value(OTHER))),
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
             Token::Arrow | Token::LongArrow | Token::HashArrow | Token::HashLongArrow => {
@@ -314,6 +323,13 @@ impl SaltwingDialect {
         parser.advance_token();
         let right = Box::new(parser.parse_subexpr(self.prec_value(OTHER))?);
         Ok(Expr::BinaryOp { left: Box::new(left.clone()), op, right })
+    }
+
+    /// `json ? name` as `JSON_HAS(json, name)`: printed, the operator could be read as a parameter.
+    fn operator_call(&self, parser: &mut Parser, left: &Expr, function: &str) -> Result<Expr, ParserError> {
+        parser.advance_token();
+        let right = parser.parse_subexpr(self.prec_value(OTHER))?;
+        Ok(function_call(Ident::new(function), [left.clone(), right]))
     }
 
     /// `text GLOB pattern` as `GLOB(pattern, text)`, and `text REGEXP pattern` as `REGEXP_LIKE(text, pattern)`.
@@ -438,6 +454,7 @@ fn power_tokens(parser: &Parser) -> usize {
 
 /// Whether COLLATE and a name come next.
 fn is_collate(parser: &Parser) -> bool {
+    let is_it = |word: &Word| word.quote_style.is_none() && word.value.eq_ignore_ascii_case("COLLATE");
     let is_name = |word: &Word| word.quote_style.is_some() || !words::is_reserved(word.keyword);
     matches!(&parser.peek_token_ref().token, Token::Word(word) if is_it(word))
         && matches!(&parser.peek_nth_token_ref(1).token, Token::Word(word) if is_name(word))
@@ -445,7 +462,6 @@ fn is_collate(parser: &Parser) -> bool {
 
 fn collate(parser: &mut Parser, left: &Expr) -> Result<Expr, ParserError> {
     parser.advance_token();
-    let is_it = |word: &Word| word.quote_style.is_none() && word.value.eq_ignore_ascii_case("COLLATE");
     let collation = parser.parse_object_name(false)?;
     Ok(Expr::Collate { expr: Box::new(left.clone()), collation })
 }

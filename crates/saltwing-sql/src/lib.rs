@@ -68,6 +68,8 @@ pub mod guard;
 mod hint;
 mod index;
 mod interval;
+mod json_operator;
+mod json_pairs;
 mod large_stack;
 mod left_out;
 mod lexer;

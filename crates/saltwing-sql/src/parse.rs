@@ -18,8 +18,8 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported, Upsert};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, frame_exclusion,
-    guard, hint, index, merge, named_queries, named_statement, place, query, row_time, row_value, sequence, session,
-    spelling, transaction, user, view, with_write,
+    guard, hint, index, json_operator, json_pairs, merge, named_queries, named_statement, place, query, row_time,
+    row_value, sequence, session, spelling, transaction, user, view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -159,6 +159,8 @@ fn parse_text(
     }
     let parse_kb = guard::check(&tokens)?.parse_kb;
     let hints = hint::collect(sql, &hints, &tokens);
+    json_operator::rewrite(&mut tokens, &mut ranges);
+    json_pairs::rewrite(&mut tokens, &mut ranges);
     let parameters = parameter::number(&mut tokens)?;
     let exact = if language == Dialect::Phoenix { ExactNames::of(&tokens) } else { None };
     spelling::rewrite(&mut tokens, &mut ranges);

@@ -39,6 +39,10 @@ pub(crate) fn refusal(cursor: &Cursor<'_>, index: usize, upper: &str) -> Option<
         "JSON" if is_next(&["WITH", "WITHOUT"]) && follows_is(cursor, index) => {
             ("IS JSON WITH UNIQUE KEYS", "text IS JSON is all that is checked; of members of one name the last counts")
         }
+        "ABSENT" if is_next(&["ON"]) => (
+            "ABSENT ON NULL",
+            "JSON_MODIFY and JSON_SET add a member: CASE WHEN a IS NULL THEN j ELSE JSON_SET(j, '$.a', a) END",
+        ),
         "DISTINCT" if matches!(before(), Some(Token::Word(word)) if word.keyword == Keyword::BY) => {
             ("GROUP BY DISTINCT", "GROUPING SETS ((a, b), (a), ()) name each set once")
         }

@@ -1,5 +1,7 @@
 //! What a JSON value is, and holds.
 
+use std::collections::BTreeSet;
+
 use super::array::TEXTS;
 use super::signature::{VARCHAR, of_kind, text};
 use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
@@ -9,6 +11,9 @@ use crate::{SqlType, Value, ValueError};
 pub(super) static ALL: &[&ScalarFunction] = &[
     &JSON_ARRAY_LENGTH,
     &JSON_CONTAINS,
+    &JSON_HAS,
+    &JSON_HAS_ALL,
+    &JSON_HAS_ANY,
     &JSON_KEYS,
     &JSON_PARTS,
     &JSON_PART_NAMES,
@@ -47,6 +52,45 @@ pub(super) static JSON_CONTAINS: ScalarFunction = ScalarFunction::new(
      in some element.",
 )
 .example("JSON_CONTAINS('{\"a\": [1, 2], \"b\": 3}', '{\"a\": [2]}')", "true");
+
+static JSON_HAS: ScalarFunction = ScalarFunction::new(
+    "JSON_HAS",
+    &[Signature::new(&[OF_JSON, text("name")], BOOLEAN)],
+    |args| Ok(Value::Bool(names(args)?.contains(args.text(1)?))),
+)
+.gives("Whether the value is an object with a member of this name, an array with this string, or this string, as json ? name in PostgreSQL.")
+.example("JSON_HAS('{\"a\": null}', 'a')", "true");
+
+const NAMES: &[Parameter] = &[OF_JSON, of_kind("names", ParameterKind::ArrayAsTexts)];
+
+static JSON_HAS_ALL: ScalarFunction = ScalarFunction::new("JSON_HAS_ALL", &[Signature::new(NAMES, BOOLEAN)], |args| {
+    let (known, mut wanted) = (names(args)?, wanted(args)?);
+    Ok(Value::Bool(wanted.all(|name| known.contains(name))))
+})
+.gives("Whether JSON_HAS holds for all of these names, as json ?& names; NULLs do not count.")
+.example("JSON_HAS_ALL('{\"a\": 1, \"b\": 2}', ARRAY['a', 'c'])", "false");
+
+static JSON_HAS_ANY: ScalarFunction = ScalarFunction::new("JSON_HAS_ANY", &[Signature::new(NAMES, BOOLEAN)], |args| {
+    let (known, mut wanted) = (names(args)?, wanted(args)?);
+    Ok(Value::Bool(wanted.any(|name| known.contains(name))))
+})
+.gives("Whether JSON_HAS holds for one of these names, as json ?| names; NULLs do not count.")
+.example("JSON_HAS_ANY('[\"a\", 1]', ARRAY['a', 'c'])", "true");
+
+/// The names that a value has.
+fn names(args: &Args<'_>) -> Result<BTreeSet<String>, ValueError> {
+    let json = args.text(0)?.trim();
+    if let Some(members) = json::members(json)? {
+        return Ok(members.into_iter().map(|(name, _)| name).collect());
+    }
+    let strings = json::elements(json)?.unwrap_or_else(|| vec![json]).into_iter().filter(|part| part.starts_with('"'));
+    strings.filter_map(|string| json::plain_text(string).transpose()).collect()
+}
+
+/// The names of the second argument.
+fn wanted<'a>(args: &Args<'a>) -> Result<impl Iterator<Item = &'a str>, ValueError> {
+    Ok(args.array(1)?.unwrap_or_default().iter().filter_map(Value::as_text))
+}
 
 static JSON_KEYS: ScalarFunction =
     ScalarFunction::new("JSON_KEYS", &[Signature::new(WITH_PATH, TEXTS).optional(1)], |args| {
