@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::column_widths::ColumnWidths;
 use crate::failure::Failure;
 use crate::heat_arguments::{self, Accesses};
 use crate::parameters::Parameters;
@@ -40,6 +41,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".tables",
     ".timing",
     ".watch",
+    ".width",
     "\\!",
     "\\d",
     "\\df",
@@ -75,6 +77,7 @@ pub(crate) const HELP: &str = "\
 \\x                a value a line, and back
 .nullvalue TEXT   what is shown for NULL in tables and lines; '' for nothing
 .maxrows N        how many rows of a table are shown, 0 for all
+.width N N ..     the widths of a table's columns: 0 as wide as its values, -8 on the right; .width 0 as before
 .separator C      what stands between the fields of csv
 .param set N VAL  a value for ?1 or :name; .param list, .param clear [N]
 .timing on|off    time, keys read and buckets under each result
@@ -108,6 +111,8 @@ pub(crate) enum DotCommand {
     NullText(Option<String>),
     /// Sets the number of rows that are shown, 0 for all, or prints it.
     MaxRows(Option<u64>),
+    /// Sets the widths of columns, or prints them.
+    Width(Option<ColumnWidths>),
     /// Sets the separator of csv fields, or prints it.
     Separator(Option<u8>),
     /// Prints a line.
@@ -228,6 +233,13 @@ impl DotCommand {
             (".maxrows", Some(number)) => match number.parse() {
                 Ok(number) => Self::MaxRows(Some(number)),
                 Err(_) => return usage(".maxrows N, 0 for all"),
+            },
+            (".width", None) => Self::Width(None),
+            (".width", Some(words)) => match ColumnWidths::parse(&words) {
+                Some(widths) => Self::Width(Some(widths)),
+                None => {
+                    return usage(".width N N ..: cells of each column, 0 for as many as it needs, -N on the right");
+                }
             },
             (".separator", _) if text.is_empty() => Self::Separator(None),
             (".separator", _) => match separator(text) {
@@ -380,12 +392,11 @@ fn with_options(table: &str) -> (String, String) {
 }
 
 /// Commands of other shells, and the equivalents here.
-const ELSEWHERE: [(&[&str], &str); 6] = [
+const ELSEWHERE: [(&[&str], &str); 5] = [
     (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
     (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),
     (&["\\l", ".databases"], "\\dn lists the schemas, SHOW ATTACHED the attached databases"),
     (&["\\du", "\\dp"], "there are no users: who may read the files of a database may read it"),
-    (&[".width"], "the terminal decides; .mode line shows all of a row"),
     (&[".timer"], ".timing on|off"),
 ];
 
@@ -429,6 +440,8 @@ mod tests {
             (".nullvalue", NullText(None)),
             (".maxrows", MaxRows(None)),
             (".maxrows 40;", MaxRows(Some(40))),
+            (".width", Width(None)),
+            (".width 20 0 -8;", Width(ColumnWidths::parse("20 0 -8"))),
             (".separator", Separator(None)),
             (".separator ;", Separator(Some(b';'))),
             (".separator '|'", Separator(Some(b'|'))),
@@ -510,6 +523,7 @@ mod tests {
             (".export t", ".export TABLE"),
             (".once", ".once FILE"),
             (".maxrows many", ".maxrows N"),
+            (".width wide", ".width N N"),
             (".separator ab", ".separator C"),
             (".separator \"", ".separator C"),
             (".open", ".open DIR"),

@@ -23,6 +23,7 @@ mod advise;
 mod args;
 mod batch;
 mod catalog_names;
+mod column_widths;
 mod commands;
 mod demo;
 mod dot_command;

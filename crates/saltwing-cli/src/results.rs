@@ -152,16 +152,16 @@ impl Runner<'_> {
     }
 
     pub(crate) fn options(&self, keys: Vec<String>) -> Options {
-        let separator = self.separator;
+        let (separator, widths) = (self.separator, self.widths.clone());
         match self.audience {
             Audience::Terminal(paint) if self.out.file().is_none() => {
                 let width = Screen::of_results().map(|screen| screen.columns);
                 let null_text = self.null_text.clone().unwrap_or_else(|| "NULL".into());
-                Options { width, null_text, paint, keys, separator }
+                Options { width, widths, null_text, paint, keys, separator }
             }
             _ => {
                 let null_text = self.null_text.clone().unwrap_or_default();
-                Options { width: None, null_text, paint: Paint::Off, keys, separator }
+                Options { width: None, widths, null_text, paint: Paint::Off, keys, separator }
             }
         }
     }

@@ -8,6 +8,7 @@ use saltwing::{Database, ErrorCode, TransactionState};
 
 use crate::args::Run;
 use crate::catalog_names::CatalogNames;
+use crate::column_widths::ColumnWidths;
 use crate::dot_command::DotCommand;
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::interrupt::{Idle, Interrupt};
@@ -53,6 +54,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) null_text: Option<String>,
     /// The value of `.maxrows`; 0 shows all.
     pub(crate) max_rows: Option<u64>,
+    /// The value of `.width`.
+    pub(crate) widths: ColumnWidths,
     /// The separator of fields in the mode csv.
     pub(crate) separator: u8,
     /// The program for results that are longer than the screen.
@@ -99,6 +102,7 @@ impl<'a> Runner<'a> {
             timing: !is_batch,
             null_text: None,
             max_rows: None,
+            widths: ColumnWidths::default(),
             separator: COMMA,
             pager: None,
             last: None,

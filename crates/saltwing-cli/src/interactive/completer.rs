@@ -198,7 +198,7 @@ impl SqlCompleter {
             }
             ".import" | ".export" => starting(self.catalog.objects("TABLES"), word),
             "\\ds" => starting(self.catalog.objects("SEQUENCES"), word),
-            ".maxrows" => starting(vec!["0".to_owned()], word),
+            ".maxrows" | ".width" => starting(vec!["0".to_owned()], word),
             ".open" if self.names_files => starting(files::starting(word), ""),
             ".timing" => starting(vec!["on".to_owned(), "off".to_owned()], word),
             ".param" => starting(vec!["set".to_owned(), "list".to_owned(), "clear".to_owned()], word),
@@ -415,6 +415,8 @@ mod tests {
         check(".t|", ".t", &[".tables", ".timing"]);
         check(".mode j|", "j", &["json", "jsonl"]);
         check(".timing o|", "o", &["on", "off"]);
+        check(".wi|", ".wi", &[".width"]);
+        check(".width |", "", &["0"]);
         check(".schema |", "", &["log", "s.other"]);
     }
 

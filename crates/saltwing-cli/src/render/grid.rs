@@ -94,7 +94,14 @@ impl Grid {
             return Ok(());
         }
         let paint = self.options.paint;
-        let shown = layout(&self.wanted(), self.options.width);
+        let mut shown = layout(&self.wanted(), self.options.width);
+        for shown in &mut shown {
+            if let Shown::Column { index, is_cut, .. } = shown
+                && self.options.widths.of(*index).is_some()
+            {
+                *is_cut = !self.columns.get(*index).is_some_and(is_whole);
+            }
+        }
         let null = |shown: &Shown| match shown {
             Shown::Column { index, width, is_cut } => {
                 paint.dim(&fill(&self.options.null_text, *width, self.is_right(*index), *is_cut))
@@ -110,7 +117,7 @@ impl Grid {
         };
         let header = |shown: &Shown| match shown {
             Shown::Column { index, width, .. } => {
-                paint.bold(&fill(&self.label(*index), *width, self.is_right(*index), self.options.width.is_some()))
+                paint.bold(&fill(&self.label(*index), *width, self.is_right(*index), self.cuts_label(*index)))
             }
             Shown::Gap => layout.gap.clone(),
         };
@@ -129,7 +136,22 @@ impl Grid {
     }
 
     fn is_right(&self, index: usize) -> bool {
-        self.columns.get(index).is_some_and(is_number)
+        let is_right = self.options.widths.of(index).is_some_and(|width| width.is_right);
+        is_right || self.columns.get(index).is_some_and(is_number)
+    }
+
+    fn cuts_label(&self, index: usize) -> bool {
+        self.options.width.is_some() || self.options.widths.of(index).is_some()
+    }
+
+    /// The width of a column on a line whose text needs more cells, as far as `spare` allows; a width that the user gave stays.
+    fn widened(&self, index: usize, width: usize, needed: usize, spare: &mut usize) -> usize {
+        if self.options.widths.of(index).is_some() {
+            return width;
+        }
+        let more = needed.saturating_sub(width).min(*spare);
+        *spare -= more;
+        width + more
     }
 
     fn wanted(&self) -> Vec<Wanted> {
@@ -142,9 +164,11 @@ impl Grid {
             };
             cells.map(width).max().unwrap_or(0)
         };
+        let given = |index: usize| self.options.widths.of(index);
         let wanted = |(index, column): (usize, &ResultColumn)| Wanted {
-            width: widest(index).max(text_width(&self.label(index))),
-            is_whole: is_whole(column),
+            width: given(index).map_or_else(|| widest(index).max(text_width(&self.label(index))), |width| width.cells),
+            // A width that the user gave is not made smaller.
+            is_whole: is_whole(column) || given(index).is_some(),
             is_key: self.options.keys.iter().any(|key| key.eq_ignore_ascii_case(&column.label)),
         };
         self.columns.iter().enumerate().map(wanted).collect()
@@ -168,7 +192,7 @@ impl Grid {
                 Shown::Column { index, width, is_cut } => match row.get(*index) {
                     Some(Some(lines)) => {
                         let text = lines.get(at).map_or("", String::as_str);
-                        let width = widened(*width, text_width(text), &mut spare);
+                        let width = self.widened(*index, *width, text_width(text), &mut spare);
                         fill(text, width, self.is_right(*index), *is_cut)
                     }
                     _ if at > 0 => " ".repeat(*width),
@@ -200,8 +224,8 @@ impl Grid {
                     self.field.clear();
                     if write_text(batch, row, index, column, &mut self.field)? {
                         let Some(cells) = cells_of_line(&self.field) else { return Ok(false) };
-                        let width = widened(width, cells, &mut spare);
-                        push_filled(&self.field, cells, (width, is_number(column), is_cut), &mut self.line);
+                        let width = self.widened(index, width, cells, &mut spare);
+                        push_filled(&self.field, cells, (width, self.is_right(index), is_cut), &mut self.line);
                     } else {
                         self.line.push_str(null);
                     }
@@ -236,13 +260,6 @@ impl Grid {
         let count = self.columns.len() - names.len();
         Some([text, format!("{count} of {} columns are shown; .mode line shows all", self.columns.len())])
     }
-}
-
-/// The width of a column on a line whose text needs more cells, as far as `spare` allows.
-fn widened(width: usize, needed: usize, spare: &mut usize) -> usize {
-    let more = needed.saturating_sub(width).min(*spare);
-    *spare -= more;
-    width + more
 }
 
 fn line(layout: &Layout, cells: impl Iterator<Item = String>, out: &mut dyn Write) -> Result<(), Failure> {
@@ -312,6 +329,25 @@ mod tests {
             batch(&connection(), "SELECT k, s FROM t WHERE k = 1", Mode::Box),
             "┌───┬───────┐\n│ k │ s     │\n├───┼───────┤\n│ 1 │ plain │\n└───┴───────┘\n"
         );
+    }
+
+    /// Texts are cut to the width that the user gave a column, numbers are not; the other columns are as wide as their values.
+    #[test]
+    fn the_user_gives_widths() {
+        let sql = "SELECT s, k, 'right' AS x, 123456 AS number FROM t WHERE k < 3";
+        for width in [None, Some(60)] {
+            let widths = crate::column_widths::ColumnWidths::parse("3 0 -7 3").unwrap();
+            let options = Options { width, widths, ..Options::default() };
+            assert_eq!(
+                rendered(&connection(), sql, Mode::Table, &options),
+                "+-----+---+---------+-----+\n\
+                 | s   | k |       x | nu… |\n\
+                 +-----+---+---------+-----+\n\
+                 | pl… | 1 |   right | 123456 |\n\
+                 |     | 2 |   right | 123456 |\n\
+                 +-----+---+---------+-----+\n"
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The parts that all renderers share.
 
 use super::paint::Paint;
+use crate::column_widths::ColumnWidths;
 use crate::failure::Failure;
 use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
@@ -16,6 +17,8 @@ pub(crate) const TAB: u8 = b'\t';
 pub(crate) struct Options {
     /// The width of the terminal in cells, which tables must fit; `None` shows everything.
     pub(crate) width: Option<usize>,
+    /// The widths that the user gave columns.
+    pub(crate) widths: ColumnWidths,
     /// The text of NULL in the modes for terminals.
     pub(crate) null_text: String,
     /// Colours.
@@ -28,7 +31,14 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { width: None, null_text: String::new(), paint: Paint::Off, keys: Vec::new(), separator: COMMA }
+        Self {
+            width: None,
+            widths: ColumnWidths::default(),
+            null_text: String::new(),
+            paint: Paint::Off,
+            keys: Vec::new(),
+            separator: COMMA,
+        }
     }
 }
 

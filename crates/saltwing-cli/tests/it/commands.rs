@@ -293,7 +293,7 @@ fn texts_and_settings_are_printed() {
     let script = ".print 'a; b'\n.print\n.nullvalue\n.nullvalue n/a\n.nullvalue\n.separator ;\n.maxrows 2\n.show\n";
     let output = run_with_input(&[], script);
     let expected = "a; b\n\n''\n'n/a'\n\
-        database   memory: nothing is kept\nmode       csv\nnullvalue  'n/a'\nmaxrows    0: all\nseparator  ;\n\
+        database   memory: nothing is kept\nmode       csv\nnullvalue  'n/a'\nmaxrows    0: all\nwidth      0\nseparator  ;\n\
         timing     off\npager      off\noutput     the standard output\n";
     expect(&output, expected, "", 0);
 }
@@ -314,6 +314,24 @@ fn a_table_shows_as_many_rows_as_wanted() {
     assert_eq!((output.out.as_str(), output.code), (format!("{table}value\n1\n2\n3\n").as_str(), Some(0)));
     assert!(output.err.contains("2 rows shown, ") && output.err.contains(".maxrows 0"), "{}", output.err);
     assert!(output.err.contains("\n3 rows, "), "{}", output.err);
+}
+
+#[test]
+fn columns_have_the_widths_that_are_given() {
+    let query = "SELECT 'abcdef' AS a, 'b' AS b, 12345 AS c;\n";
+    let script =
+        format!(".mode table\n.width\n.width 4 -3 2\n.width\n{query}.mode csv\n{query}.mode table\n.width 0\n{query}");
+    let given =
+        "+------+-----+----+\n| a    |   b |  c |\n+------+-----+----+\n| abc… |   b | 12345 |\n+------+-----+----+\n";
+    let of_values = "+--------+---+-------+\n| a      | b |     c |\n+--------+---+-------+\n| abcdef | b | 12345 |\n+--------+---+-------+\n";
+    let expected = format!("0\n4 -3 2\n{given}a,b,c\nabcdef,b,12345\n{of_values}");
+    expect(&run_with_input(&[], &script), &expected, "", 0);
+    expect(
+        &run(&["-c", ".width wide"]),
+        "",
+        "error: usage: .width N N ..: cells of each column, 0 for as many as it needs, -N on the right\n",
+        1,
+    );
 }
 
 #[test]
