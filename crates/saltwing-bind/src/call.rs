@@ -11,7 +11,7 @@ use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, Functio
 use crate::date_field::check_date_field;
 use crate::engine::{EngineFunctionKind, no_such_function, operation_name};
 use crate::error::{BindError, BindErrorKind};
-use crate::lower::{ARGUMENTS, Lower, LowerError, Lowerer, Queries, cast_type, unsupported};
+use crate::lower::{ARGUMENTS, Lower, LowerError, Lowerer, Queries, cast_type, no_type, unsupported};
 use crate::sequence_collector::around_value;
 use crate::similar::similar_to;
 use crate::table_call::UNNEST;
@@ -128,7 +128,7 @@ impl Lowerer<'_> {
                 ..
             } => match cast_type(data_type) {
                 Some(ty) => self.typed(queries, EngineOperation::TryCast(ty), vec![self.lower(expr)?], span),
-                None => unsupported(&format!("the type {data_type}"), e),
+                None => no_type(data_type, e),
             },
             ast::Expr::BinaryOp { left, op, right } => match bit_operator(op) {
                 Some(op) => {
@@ -156,6 +156,11 @@ impl Lowerer<'_> {
         let engine = queries.columns().engine;
         let is_of_ours = Function::by_name(&name).is_some();
         check_stars(&name, call).map_err(|error| error.at(span))?;
+        if plain_args(call).is_some_and(|args| args.is_empty())
+            && let Some(value) = queries.session_word(&name)
+        {
+            return Ok(value);
+        }
         match engine.kind(&name) {
             _ if name == UNNEST => return self.before_values("the function UNNEST", e, || self.unnest(e, call)),
             Some(EngineFunctionKind::Scalar) => {}

@@ -122,7 +122,7 @@ fn check_tables(hint: &str, tables: &[Name], named: &Tables) -> Result<()> {
 
 fn hints_of(statement: &Statement) -> &[Hint] {
     match statement {
-        Statement::Query(query) => &query.hints,
+        Statement::Query(query) | Statement::DescribeQuery(query) | Statement::Summarize(query) => &query.hints,
         Statement::Upsert(upsert) | Statement::Insert(upsert) => &upsert.hints,
         Statement::Delete(delete) => &delete.hints,
         Statement::Update(update) => &update.hints,
@@ -147,7 +147,9 @@ struct Tables {
 fn tables_of(statement: &Statement) -> Tables {
     let mut tables = Tables::default();
     match statement {
-        Statement::Query(query) => tables.search(&*query.query),
+        Statement::Query(query) | Statement::DescribeQuery(query) | Statement::Summarize(query) => {
+            tables.search(&*query.query)
+        }
         Statement::Upsert(upsert) | Statement::Insert(upsert) => {
             tables.add(&upsert.table.to_string());
             match &upsert.source {

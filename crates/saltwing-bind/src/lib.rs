@@ -78,6 +78,7 @@ mod select_tree;
 mod sequence;
 mod sequence_collector;
 mod sequence_values;
+mod session_word;
 mod similar;
 mod sort_direction;
 mod split_on;

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use std::fmt::Display;
 
-use saltwing_sql::{expr_span, interval_of, local_time, parameter_place};
+use saltwing_sql::{NO_TIMESTAMPTZ, expr_span, interval_of, local_time, parameter_place};
 use saltwing_types::{
     ArithOp, ColumnRef, CompareOp, EngineOperation, ErrorCode, Expr, Function, Interrupted, Span, SqlType, Value,
     ValueError, eval, interrupt, typing,
@@ -161,6 +161,9 @@ pub(crate) trait Queries {
     /// What a MERGE has done to a row, as a column: there is one in its RETURNING.
     fn merge_action(&self) -> Option<ColumnRef>;
 
+    /// The value of a word such as CURRENT_USER; `None` of another word.
+    fn session_word(&self, word: &str) -> Option<Expr>;
+
     /// The value of a subquery, or of a comparison with one, as a column.
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower;
 }
@@ -208,6 +211,18 @@ pub fn comparison_operator(op: &BinaryOperator) -> Option<CompareOp> {
 /// An expression that the binder does not support.
 pub(crate) fn unsupported(what: &str, e: &ast::Expr) -> Lower {
     Err(LowerError::Unsupported(what.to_owned(), expr_span(e)))
+}
+
+/// A type of a CAST that there is not.
+pub(crate) fn no_type(data_type: &ast::DataType, e: &ast::Expr) -> Lower {
+    let what = format!("the type {data_type}");
+    match data_type {
+        ast::DataType::Timestamp(_, ast::TimezoneInfo::Tz | ast::TimezoneInfo::WithTimeZone) => {
+            let error = BindError::from(BindErrorKind::NotSupported(what)).at(expr_span(e));
+            Err(error.help(NO_TIMESTAMPTZ).into())
+        }
+        _ => unsupported(&what, e),
+    }
 }
 
 fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
@@ -330,19 +345,26 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// A column; LOCALTIME and LOCALTIMESTAMP where none has that name.
+    /// A column; where none has that name LOCALTIME, LOCALTIMESTAMP, CURRENT_USER and the like.
     fn name(&self, name: &ast::Ident, span: Option<Span>) -> Lower {
         let is_absence = |error: &LowerError| match error {
             LowerError::Invalid(error) => error.code() == ErrorCode::NoSuchColumn,
             LowerError::Unsupported(..) => false,
         };
         match self.column(&name.value, span) {
-            Err(error) if is_absence(&error) => match local_time(name) {
-                Some(call) => self.lower(&call),
-                None => Err(error),
+            Err(error) if is_absence(&error) => match (local_time(name), self.session_word(name)) {
+                (Some(call), _) => self.lower(&call),
+                (None, Some(value)) => Ok(value),
+                (None, None) => Err(error),
             },
             found => found,
         }
+    }
+
+    /// The value of a word such as CURRENT_USER; `None` of another name.
+    fn session_word(&self, name: &ast::Ident) -> Option<Expr> {
+        let queries = self.queries.filter(|_| name.quote_style.is_none())?;
+        queries.session_word(&name.value)
     }
 
     fn column(&self, name: &str, span: Option<Span>) -> Lower {
@@ -442,7 +464,7 @@ impl<'a> Lowerer<'a> {
                 self.typed(queries, EngineOperation::Cast(ty), vec![operand], expr_span(e))
             }
             (Some(ty), _) => Ok(typing::cast(operand, ty)?),
-            (None, _) => unsupported(&format!("the type {data_type}"), e),
+            (None, _) => no_type(data_type, e),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
 use crate::query_binder::{Bound, CteScope, OuterAggregates, OuterScope, QueryBinder, Uncorrelated, unsupported};
 use crate::returning_clause::merge_action;
 use crate::scope::Scope;
+use crate::session_word::session_word;
 use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
 use crate::uncorrelated::UncorrelatedSubquery;
 
@@ -212,6 +213,10 @@ fn compared(op: CompareOp, value: Expr, member: &Output) -> Result<(Expr, Expr)>
 impl Queries for SubqueryBinder<'_> {
     fn columns(&self) -> &ColumnIds<'_> {
         self.binder.ids
+    }
+
+    fn session_word(&self, word: &str) -> Option<Expr> {
+        session_word(word, self.binder.catalog)
     }
 
     fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {

@@ -13,6 +13,9 @@ use crate::arrow_table::ArrowTable;
 /// The schema of the system tables, which show the objects of a catalog. Every catalog has this schema, and none can create objects in it.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
+/// The name of the user of a session that no user has begun: the program that opened the database.
+const OWNER: &str = "owner";
+
 /// A snapshot of a catalog, which later changes do not affect. Statements are bound against it.
 ///
 /// A lookup may wait for another machine and return its error; [`optional`] distinguishes such an error from an unknown name.
@@ -114,6 +117,11 @@ pub trait CatalogReader: Send + Sync {
     /// # Errors
     /// Errors of the store.
     fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError>;
+
+    /// The name of the session's user.
+    fn session_user(&self) -> &str {
+        OWNER
+    }
 
     /// Whether a temporary table hides the stored table or view of this name.
     fn hides(&self, name: &str) -> bool {

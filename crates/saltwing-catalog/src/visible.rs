@@ -128,6 +128,10 @@ impl CatalogReader for VisibleCatalog {
         self.whole.user_secret()
     }
 
+    fn session_user(&self) -> &str {
+        &self.user
+    }
+
     fn hides(&self, name: &str) -> bool {
         self.whole.hides(name)
     }

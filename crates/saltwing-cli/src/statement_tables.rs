@@ -4,7 +4,7 @@ use saltwing::syntax::{Lexeme, lexemes};
 
 /// Words before a table.
 pub(crate) const BEFORE_TABLES: &[&str] =
-    &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
+    &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "SUMMARIZE", "TABLE", "TRUNCATE", "UPDATE"];
 
 /// Words that are not the name or the alias of a table, at positions where one may follow.
 const CLAUSES: &[&str] = &[

@@ -31,6 +31,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     "SELECT",
     "SET",
     "SHOW",
+    "SUMMARIZE",
     "TRUNCATE",
     "UPDATE",
     "UPSERT",

@@ -38,6 +38,10 @@ pub(crate) fn is_type_name(word: &str) -> bool {
     TYPE_NAMES.split(' ').any(|name| word.eq_ignore_ascii_case(name))
 }
 
+/// What to write for an instant with a time zone.
+pub const NO_TIMESTAMPTZ: &str = "all instants are UTC: a TIMESTAMP takes '2024-01-01 00:00:00+02' as that instant, AT TIME ZONE \
+    tells what a zone's clocks show";
+
 /// Takes a type from `cursor`; `column` is whose it is, for messages.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, column: &str) -> Result<(SqlType, Span), SqlError> {
     let start = cursor.index();
@@ -83,7 +87,11 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
         "BSON" | "JSONB" | "ARRAY" | "XML" | "CLOB" | "ENUM" | "SERIAL" | "BIGSERIAL" | "NCHAR" | "NVARCHAR"
         | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
             let what = format!("column {column}: the type {word}");
-            return Err(SqlError::not_supported(what, cursor.span_from(start)));
+            let error = SqlError::not_supported(what, cursor.span_from(start));
+            return Err(match word {
+                "TIMESTAMPTZ" => error.with_help(NO_TIMESTAMPTZ),
+                _ => error,
+            });
         }
         // Phoenix's own names, of which NULL is none.
         _ => match word.parse() {

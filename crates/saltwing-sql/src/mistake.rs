@@ -123,9 +123,6 @@ impl Cursor<'_> {
             Token::TripleSingleQuotedString(_) if is_word(previous, &["TIMESTAMPTZ", "TIMETZ"]) => {
                 "an instant has no zone of its own: TIMESTAMP '2024-01-01 00:00:00+02' is read as that instant in UTC"
             }
-            Token::Word(_) if is_word(Some(token), &["SELECT", "WITH"]) && is_word(previous, &["DESCRIBE", "DESC"]) => {
-                "CREATE VIEW v AS the query, then DESCRIBE v shows its columns"
-            }
             _ => return None,
         })
     }

@@ -19,7 +19,7 @@ use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, 
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, frame_exclusion,
     guard, hint, index, json_operator, json_pairs, merge, named_queries, named_statement, place, query, row_time,
-    row_value, sequence, session, spelling, transaction, user, view, with_write,
+    row_value, sequence, session, spelling, summary, transaction, user, view, with_write,
 };
 
 /// The largest statement in bytes.
@@ -165,6 +165,7 @@ fn parse_text(
     let exact = if language == Dialect::Phoenix { ExactNames::of(&tokens) } else { None };
     spelling::rewrite(&mut tokens, &mut ranges);
     query::rewrite_table(&mut tokens, &mut ranges);
+    summary::rewrite(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
     file_options::rewrite(sql, &mut tokens, &mut ranges)?;
     row_time::rewrite(&mut tokens, &mut ranges);
@@ -205,7 +206,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 38] = [
+const VERBS: [&str; 39] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -225,6 +226,7 @@ const VERBS: [&str; 38] = [
     "DETACH",
     "SHOW",
     "DESCRIBE",
+    "SUMMARIZE",
     "ADVISE",
     "EXPLAIN",
     "EXPORT",
@@ -300,9 +302,13 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
             if let Some(file) = file_options::described(cursor)? {
                 return Ok(Statement::DescribeFile(file));
             }
+            if query::starts(cursor) {
+                return query::statement(cursor, hints).map(Statement::DescribeQuery);
+            }
             cursor.eat(&["TABLE"]);
             cursor.existing_table().map(Statement::Describe)
         }
+        "SUMMARIZE" => query::statement(cursor, hints).map(Statement::Summarize),
         "SET" => session::set(cursor).map(Statement::Set),
         "RESET" => session::reset(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
@@ -543,12 +549,6 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "CHECKPOINT" => {
             (1, Some("a commit is on the disk when it is acknowledged; COMPACT t merges the rows of a table"))
         }
-        "SUMMARIZE" => (
-            1,
-            Some(
-                "DESCRIBE t shows the columns: SELECT MIN(c), MAX(c), COUNT(c), APPROX_DISTINCT(c) FROM t tells of one",
-            ),
-        ),
         "DO" => (1, Some(NO_PROCEDURES)),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => {

@@ -44,6 +44,11 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     Ok(QueryStatement { query, hints, items, after: None, span })
 }
 
+/// Whether a query begins here, in a statement that may have the name of a table in its place.
+pub(crate) fn starts(cursor: &Cursor<'_>) -> bool {
+    *cursor.peek(0) == Token::LParen || ["SELECT", "WITH", "VALUES"].iter().any(|word| cursor.at(&[word]))
+}
+
 /// Reads a query that is a statement by itself: its result may be one page.
 pub(crate) fn page(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
     let mut query = statement(cursor, hints)?;

@@ -113,6 +113,10 @@ pub enum Statement {
     Describe(TableRef),
     /// `DESCRIBE 'file'`.
     DescribeFile(FileRef),
+    /// `DESCRIBE query`.
+    DescribeQuery(QueryStatement),
+    /// `SUMMARIZE`: the query whose columns are summarized; that of a table or a file has all columns.
+    Summarize(QueryStatement),
     /// `SHOW name`; `None` is `SHOW ALL`.
     ShowSetting(Option<SettingName>),
     /// `SET name = value`.

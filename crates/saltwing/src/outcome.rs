@@ -233,7 +233,7 @@ pub(crate) struct MappedRows {
     pub(crate) map: BatchMap,
 }
 
-/// A change of batches: as many rows, perhaps other columns.
+/// A change of batches, perhaps to other rows and columns.
 pub(crate) type BatchMap = Box<dyn FnMut(&RecordBatch) -> Result<RecordBatch, Error> + Send>;
 
 impl MappedRows {

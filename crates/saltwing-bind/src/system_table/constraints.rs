@@ -1,4 +1,5 @@
-//! `information_schema.table_constraints` and `key_column_usage`: primary keys, unique indexes of all rows, and CHECK constraints.
+//! `information_schema.table_constraints` and `key_column_usage`: primary keys, unique indexes of all rows, and CHECK constraints. And
+//! `referential_constraints`, of which there are none.
 
 use std::sync::Arc;
 
@@ -41,6 +42,26 @@ pub(super) static KEY_COLUMN_USAGE: Definition<KeyColumnUse> = Definition {
     ],
     objects: key_columns,
 };
+
+/// Programs that ask for foreign keys get no rows.
+pub(super) static REFERENTIAL_CONSTRAINTS: Definition<ForeignKey> = Definition {
+    name: "referential_constraints",
+    columns: &[
+        Column::text("constraint_catalog", |key: &ForeignKey| match *key {}),
+        Column::text("constraint_schema", |key| match *key {}),
+        Column::text("constraint_name", |key| match *key {}),
+        Column::text("unique_constraint_catalog", |key| match *key {}),
+        Column::text("unique_constraint_schema", |key| match *key {}),
+        Column::text("unique_constraint_name", |key| match *key {}),
+        Column::text("match_option", |key| match *key {}),
+        Column::text("update_rule", |key| match *key {}),
+        Column::text("delete_rule", |key| match *key {}),
+    ],
+    objects: |_| Ok(Vec::new()),
+};
+
+/// A foreign key: there is none.
+pub(super) enum ForeignKey {}
 
 /// A constraint of a table.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use saltwing_types::{ObjectId, SqlType, Value, ViewDef};
 use crate::error::{BindErrorKind, Result};
 
 /// The name of the only catalog, in the columns that have one.
-pub(super) const CATALOG: &str = "saltwing";
+pub(crate) const CATALOG: &str = "saltwing";
 
 /// What the rows of system tables are made of: the catalog as a session sees it.
 pub struct SystemFacts<'a> {

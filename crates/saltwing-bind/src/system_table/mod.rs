@@ -21,6 +21,7 @@ mod views;
 
 use saltwing_catalog::{CatalogError, INFORMATION_SCHEMA};
 
+pub(crate) use self::definition::CATALOG;
 pub use self::definition::{Objects, SystemColumn, SystemFacts, SystemTable};
 
 /// `information_schema.schemata`.
@@ -45,6 +46,9 @@ pub const TABLE_CONSTRAINTS: &dyn SystemTable = &constraints::TABLE_CONSTRAINTS;
 /// `information_schema.key_column_usage`.
 pub const KEY_COLUMN_USAGE: &dyn SystemTable = &constraints::KEY_COLUMN_USAGE;
 
+/// `information_schema.referential_constraints`.
+pub const REFERENTIAL_CONSTRAINTS: &dyn SystemTable = &constraints::REFERENTIAL_CONSTRAINTS;
+
 /// `information_schema.routines`.
 pub const ROUTINES: &dyn SystemTable = &routines::ROUTINES;
 
@@ -60,6 +64,7 @@ pub const SYSTEM_TABLES: &[&dyn SystemTable] = &[
     GRANTS,
     TABLE_CONSTRAINTS,
     KEY_COLUMN_USAGE,
+    REFERENTIAL_CONSTRAINTS,
     ROUTINES,
 ];
 

@@ -9,11 +9,10 @@ const NO_STRUCTS: &str = "there are no structs and maps: JSON_OBJECT('a', 1) mak
 const NO_LAMBDAS: &str = "functions take no functions: SELECT ARRAY_AGG(x + 1) FROM UNNEST(array) AS u (x)";
 const FILES: &str = "a file stands in FROM by its name: FROM 'file.csv'";
 
-const FOREIGN: [(&str, &str); 42] = [
+const FOREIGN: [(&str, &str); 41] = [
     ("array_filter", NO_LAMBDAS),
     ("columns", "name the columns, or leave some out: SELECT * EXCLUDE (a)"),
     ("current_setting", "SHOW name tells a setting, SHOW ALL all of them"),
-    ("current_user", "SHOW USERS lists users"),
     ("duckdb_columns", "information_schema.columns lists columns, DESCRIBE t those of a table"),
     ("duckdb_tables", "SHOW TABLES lists tables, information_schema.tables tells more"),
     ("filter", NO_LAMBDAS),

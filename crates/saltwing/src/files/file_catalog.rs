@@ -82,6 +82,10 @@ impl CatalogReader for WithFiles {
         self.catalog.user_secret()
     }
 
+    fn session_user(&self) -> &str {
+        self.catalog.session_user()
+    }
+
     fn hides(&self, name: &str) -> bool {
         self.catalog.hides(name)
     }

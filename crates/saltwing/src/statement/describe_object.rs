@@ -117,7 +117,7 @@ fn property_row(name: &str, of: &str, value: Option<String>) -> TextRow {
     vec![Some(name.into()), Some(of.into()), None, None, value, None]
 }
 
-fn view_column_row(column: &ViewColumn) -> TextRow {
+pub(super) fn view_column_row(column: &ViewColumn) -> TextRow {
     let nullable = if column.nullable { "yes" } else { "no" };
     let (name, ty) = (column.name.clone(), column.ty.to_string());
     vec![Some(name), Some(ty), Some(nullable.to_owned()), None, None, column.comment.clone()]

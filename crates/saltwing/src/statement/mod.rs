@@ -25,6 +25,7 @@ mod create_view;
 mod delete;
 mod describe_file;
 mod describe_object;
+mod describe_query;
 mod describer;
 mod describing;
 mod detach;
@@ -49,6 +50,7 @@ mod returned;
 mod row_write;
 mod set;
 mod show;
+mod summarize;
 mod transaction_control;
 mod truncate;
 mod unsupported;
@@ -129,6 +131,8 @@ impl HasKind for Statement {
             S::Set(it) => ask(it),
             S::Describe(it) => ask(&describe_object::DescribeObject(it)),
             S::DescribeFile(it) => ask(it),
+            S::DescribeQuery(it) => ask(&describe_query::DescribeQuery(it)),
+            S::Summarize(it) => ask(&summarize::Summarize(it)),
             S::ShowTables(it) => ask(&show::Tables(it)),
             S::ShowSchemas(it) => ask(&show::Schemas(it.as_deref())),
             S::ShowFunctions(it) => ask(&show::Functions(it.as_deref())),

@@ -111,6 +111,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("SET memory_limit = '1GB'", "SET: ALL DATABASE"),
     ("DESCRIBE t", "DESCRIBE: SELECT t"),
     ("DESCRIBE 'file.csv'", "DESCRIBE: "),
+    ("DESCRIBE SELECT w FROM s.u", "DESCRIBE: SELECT s.u"),
+    ("SUMMARIZE SELECT k FROM few WHERE k = 1", "SELECT: SELECT few, SELECT t through few"),
     ("SHOW TABLES", "SHOW: "),
     ("SHOW SCHEMAS", "SHOW: "),
     ("SHOW FUNCTIONS", "SHOW: "),

@@ -242,6 +242,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::ShowCreateTable(it) | Statement::ShowCreateSequence(it) | Statement::Describe(it) => table(it),
         Statement::DescribeFile(it) => it.span = NOWHERE,
+        Statement::DescribeQuery(it) | Statement::Summarize(it) => query(it),
         Statement::ShowSetting(it) => it.iter_mut().for_each(|it| it.span = NOWHERE),
         Statement::Set(it) => {
             (it.name.span, it.value_span) = (NOWHERE, NOWHERE);

@@ -211,6 +211,14 @@ impl Print for Statement {
                 let (path, options) = file.name.split_once('\0').unwrap_or((&file.name, ""));
                 write!(f, "DESCRIBE '{}' {options}", path.replace('\'', "''"))
             }
+            Self::DescribeQuery(query) => {
+                f.write_str("DESCRIBE ")?;
+                query.print(f)
+            }
+            Self::Summarize(query) => {
+                f.write_str("SUMMARIZE ")?;
+                query.print(f)
+            }
             Self::ShowSetting(None) => f.write_str("SHOW ALL"),
             Self::ShowSetting(Some(name)) => write!(f, "SHOW {}", name.text),
             Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {}", name.text, Shown(value)),

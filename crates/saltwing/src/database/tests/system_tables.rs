@@ -62,18 +62,26 @@ fn rows_of(connection: &Connection, table: &dyn SystemTable) -> Vec<Vec<Value>> 
 /// Columns that the standard has for foreign keys, and for the schemas of functions, which are of none here.
 const WITHOUT_VALUES: [&str; 3] = ["position_in_unique_constraint", "specific_schema", "routine_schema"];
 
+/// The table of foreign keys, of which there are none.
+const WITHOUT_ROWS: &str = "referential_constraints";
+
 #[test]
 fn each_value_is_of_its_column_and_both_executors_read_it() {
     let connection = connection();
     for table in SYSTEM_TABLES {
         let (columns, rows) = (table.columns(), rows_of(&connection, *table));
         let types: Vec<_> = columns.iter().map(|column| column.ty).collect();
-        assert!(rows.len() > 1 || table.name() == "sequences" && !rows.is_empty(), "{table:?}");
+        let fewest = match table.name() {
+            WITHOUT_ROWS => 0,
+            "sequences" => 1,
+            _ => 2,
+        };
+        assert!(rows.len() >= fewest, "{table:?}");
         columns_of_rows(&types, &rows).unwrap_or_else(|error| panic!("{table:?}: {error}"));
         for (place, column) in columns.iter().enumerate() {
             assert_eq!(table.places(&[column.name]).unwrap(), [place]);
             assert!(
-                WITHOUT_VALUES.contains(&column.name) || rows.iter().any(|row| !row[place].is_null()),
+                fewest == 0 || WITHOUT_VALUES.contains(&column.name) || rows.iter().any(|row| !row[place].is_null()),
                 "{table:?}: {}",
                 column.name
             );
