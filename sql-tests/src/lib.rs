@@ -20,6 +20,11 @@
 //! 0, fractions are cut off), `R` a number with three decimals, anything else the
 //! text that the shell shows. Control characters are shown as `@`.
 //!
+//! # Statements that people try first
+//! `first_statements/` beside this package has statements of users of other systems, each with `works` or the words of its refusal.
+//! `tests/it/first_statements.rs` runs them through the library; `UPDATE_GOLDEN=1 cargo test --release -p sql-tests first_statements` writes
+//! the outcomes that have changed. Read the difference: what worked must still work.
+//!
 //! # Left to others
 //! The files themselves: `slt/` beside this package, and the corpora that stay
 //! outside the repository.

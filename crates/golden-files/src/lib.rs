@@ -57,9 +57,18 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// A file with the outcome of each case as `outcome` has it now. A block of comments alone has none, and
 /// neither has a case whose outcome is empty.
 pub fn with_outcomes(text: &str, mut outcome: impl FnMut(&str) -> String) -> String {
+    with_outcomes_after(text, |case, _| outcome(case))
+}
+
+/// As [`with_outcomes`], of an `outcome` that is also told the one in the file, which is empty for a new case: an outcome that still holds
+/// can stay.
+pub fn with_outcomes_after(text: &str, mut outcome: impl FnMut(&str, &str) -> String) -> String {
     let mut out = String::new();
     for block in text.split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let lines: Vec<&str> = block.trim_matches('\n').lines().take_while(|line| *line != "----").collect();
+        let block: Vec<&str> = block.trim_matches('\n').lines().collect();
+        let end = block.iter().position(|line| *line == "----").unwrap_or(block.len());
+        let (lines, before) = block.split_at(end);
+        let before = before.get(1..).unwrap_or_default().join("\n");
         let comments = lines.iter().take_while(|line| line.starts_with('#')).count();
         if !out.is_empty() {
             out.push('\n');
@@ -67,7 +76,7 @@ pub fn with_outcomes(text: &str, mut outcome: impl FnMut(&str) -> String) -> Str
         out.push_str(&lines.join("\n"));
         out.push('\n');
         let case = lines.get(comments..).unwrap_or_default();
-        let outcome = if case.is_empty() { String::new() } else { outcome(&case.join("\n")) };
+        let outcome = if case.is_empty() { String::new() } else { outcome(&case.join("\n"), &before) };
         if !outcome.is_empty() {
             out.push_str("----\n");
             out.push_str(outcome.trim_end());

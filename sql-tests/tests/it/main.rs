@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod compatibility;
+mod first_statements;
 mod golden_keys;
 mod golden_results;
 mod operators;
