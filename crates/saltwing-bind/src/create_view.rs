@@ -1,16 +1,19 @@
 //! CREATE VIEW into a view's definition.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use saltwing_catalog::{CatalogReader, optional};
+use saltwing_catalog::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
 use saltwing_sql::statement::{CreateView, QueryStatement};
 use saltwing_sql::{TableRef, parse_query_at};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ObjectId, TableName, ViewColumn, ViewDef, ViewUse};
+use sqlparser::ast::{ObjectName, ObjectNamePart, Query, VisitMut, VisitorMut};
 
 use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::names::Names;
+use crate::names::{Names, is_temporary};
+use crate::object_name::{quoted, table_name};
 use crate::output::ResultColumn;
 use crate::qualified_query::QualifiedQuery;
 use crate::sequence_collector::takes_values;
@@ -45,7 +48,9 @@ pub fn create_view(
         let error = BindErrorKind::NotSupported("a value of a sequence in a view".into());
         return Err(BindError::from(error).at(Some(create.query.span)));
     }
-    let QualifiedQuery { query, uses, is_changed } = QualifiedQuery::of(&create.query, catalog, engine)?;
+    check_schema(create)?;
+    let QualifiedQuery { mut query, uses, is_changed } = QualifiedQuery::of(&create.query, catalog, engine)?;
+    let is_changed = is_changed | (create.temporary && with_temporary_names(&mut query, &uses, catalog)?);
     let (query, table) = match create.own.as_slice() {
         [] => (query, None),
         own => {
@@ -57,10 +62,7 @@ pub fn create_view(
         }
     };
     let is_changed = is_changed || !create.own.is_empty();
-    for used in &uses {
-        if !is_temporary(&used.name, catalog)? {
-            continue;
-        }
+    for used in uses.iter().filter(|used| !create.temporary && is_temporary(&used.name, catalog)) {
         let text =
             format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
@@ -75,7 +77,7 @@ pub fn create_view(
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.name.span())));
     }
     let (schema, name) = create.name.parts();
-    let replaced = catalog.view(schema, name)?;
+    let replaced = catalog.view(schema, name)?.filter(|view| is_temporary(&view.name, catalog) == create.temporary);
     match is_changed {
         false => Ok(BoundView { query: create.query.clone(), table, text: create.text.clone(), uses, replaced }),
         true => {
@@ -85,9 +87,74 @@ pub fn create_view(
     }
 }
 
-fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> Result<bool> {
-    let table = optional(catalog.resolve(name.schema.as_deref(), &name.name))?;
-    Ok(table.is_some_and(|table| catalog.is_temporary(table.def())))
+/// # Errors
+/// A temporary view in a schema, or with columns of its own; another view in the schema of temporary ones.
+fn check_schema(create: &CreateView) -> Result<()> {
+    if let Some(own) = create.own.first().filter(|_| create.temporary) {
+        let error = BindErrorKind::NotSupported("a column of a temporary view's own".into());
+        return Err(BindError::from(error).at(Some(own.column.span())).help("a view that stays may have one"));
+    }
+    let Some(schema) = &create.name.schema else { return Ok(()) };
+    match (create.temporary, is_same_name(&schema.text, TEMPORARY_SCHEMA)) {
+        (true, true) | (false, false) => Ok(()),
+        (true, false) => {
+            let text = format!("a temporary view is in no schema, and {} has schema {schema}", create.name);
+            Err(BindError::from(BindErrorKind::InvalidDefinition(text))
+                .at(Some(schema.span))
+                .help(format!("CREATE TEMPORARY VIEW {}", create.name.name)))
+        }
+        (false, true) => {
+            let error = BindError::from(CatalogError::ReservedName(schema.text.clone()));
+            Err(error.at(Some(schema.span)).help(format!("CREATE TEMPORARY VIEW {}", create.name.name)))
+        }
+    }
+}
+
+/// Writes the names of temporary tables and views with their schema. So the view goes on to read these, and under the other names never
+/// one that is made later.
+///
+/// # Errors
+/// A query of WITH that has the name of one.
+fn with_temporary_names(query: &mut Query, uses: &[ViewUse], catalog: &dyn CatalogReader) -> Result<bool> {
+    let own: Vec<&str> =
+        uses.iter().filter(|used| is_temporary(&used.name, catalog)).map(|used| used.name.name.as_str()).collect();
+    let mut names = TemporaryNames { own, is_changed: false };
+    match VisitMut::visit(query, &mut names) {
+        ControlFlow::Continue(()) => Ok(names.is_changed),
+        ControlFlow::Break(name) => {
+            let text = format!("a query of WITH has the name {name} of a temporary table");
+            Err(BindError::from(BindErrorKind::InvalidDefinition(text)).help("give the query another name"))
+        }
+    }
+}
+
+struct TemporaryNames<'a> {
+    own: Vec<&'a str>,
+    is_changed: bool,
+}
+
+impl VisitorMut for TemporaryNames<'_> {
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
+        let named = query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| &cte.alias.name.value);
+        match named.into_iter().find(|name| self.own.iter().any(|own| is_same_name(own, name))) {
+            Some(name) => ControlFlow::Break(name.clone()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Self::Break> {
+        let is_own = match table_name(relation) {
+            Some((None, name)) => self.own.iter().any(|own| is_same_name(own, name)),
+            _ => false,
+        };
+        if is_own {
+            relation.0.insert(0, ObjectNamePart::Identifier(quoted(TEMPORARY_SCHEMA)));
+            self.is_changed = true;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// How many views stand on one another in what a view uses.
@@ -128,7 +195,10 @@ impl BoundView {
         let comment = self.replaced.and_then(|view| view.comment.clone());
         Ok(ViewDef {
             id: ObjectId::NEW,
-            name: create.name.to_name(),
+            name: match create.temporary {
+                true => TableName { schema: Some(TEMPORARY_SCHEMA.to_owned()), name: create.name.name.text.clone() },
+                false => create.name.to_name(),
+            },
             columns,
             query: self.text,
             uses: self.uses,

@@ -135,6 +135,7 @@ pub use index_text::{index_text, parts_text};
 pub use key_constraint::{key_constraint, key_constraint_shown};
 pub use lower::{GivenTypes, LowerError, Lowerer, ParamValues, Params, comparison_operator, constant};
 pub use merge::{BoundMerge, MergeEffect, MergeStep, merge};
+pub use names::is_temporary;
 pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;

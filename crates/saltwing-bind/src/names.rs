@@ -13,13 +13,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::{CatalogError, CatalogReader, PUBLIC_SCHEMA, attached_schema, optional};
+use saltwing_catalog::{CatalogError, CatalogReader, PUBLIC_SCHEMA, TEMPORARY_SCHEMA, attached_schema, optional};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{TableName, ViewDef};
 use sqlparser::ast::ObjectName;
 
 use crate::error::Result;
 use crate::object_name::table_name;
+
+/// Whether this is the name of a temporary table or view.
+pub fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
+    let is_own = name.schema.as_deref().is_some_and(|schema| is_same_name(schema, TEMPORARY_SCHEMA));
+    is_own && catalog.hides(&name.name)
+}
 
 /// The names of a query.
 #[derive(Clone, Copy)]

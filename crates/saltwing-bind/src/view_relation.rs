@@ -11,7 +11,7 @@ use sqlparser::ast::{ObjectName, TableAlias, TableAliasColumnDef};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::from::{Named, relabelled, renamed};
-use crate::names::Names;
+use crate::names::{Names, is_temporary};
 use crate::object_name::{quoted, table_name};
 use crate::plan_budget::check_plan_budget;
 use crate::query_binder::{Bound, QueryBinder};
@@ -40,7 +40,10 @@ impl QueryBinder<'_> {
             [] => Cow::Borrowed(&**view),
             declared => Cow::Owned(with_columns(view, &mut inner, declared)?),
         };
-        let (names, outermost) = (Names::of(view, self.catalog), self.view.or(Some(view)));
+        // What a temporary view reads is read by its user, who needs the rights: nobody has granted the view.
+        let is_own = is_temporary(&view.name, self.catalog);
+        let outermost = self.view.or_else(|| (!is_own).then_some(view));
+        let names = Names::of(view, self.catalog);
         let binder = QueryBinder {
             ctes: None,
             outer: None,

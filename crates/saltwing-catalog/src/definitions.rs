@@ -123,7 +123,7 @@ pub trait CatalogReader: Send + Sync {
         OWNER
     }
 
-    /// Whether a temporary table hides the stored table or view of this name.
+    /// Whether a temporary table or view hides the stored table or view of this name.
     fn hides(&self, name: &str) -> bool {
         let _ = name;
         false

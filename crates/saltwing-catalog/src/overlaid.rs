@@ -13,19 +13,22 @@ use crate::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
 
 /// Temporary tables by lower-case name.
 pub(crate) type Tables = BTreeMap<String, Arc<Table>>;
+/// Temporary views by lower-case name.
+pub(crate) type Views = BTreeMap<String, Arc<ViewDef>>;
 
-/// Whether a name with this schema may be the name of a temporary table.
+/// Whether a name with this schema may be the name of a temporary table or view.
 pub(crate) fn is_own(schema: Option<&str>) -> bool {
     schema.is_none_or(|schema| is_same_name(schema, TEMPORARY_SCHEMA))
 }
 
-/// A snapshot of the catalog of a session that has temporary tables or attached databases.
+/// A snapshot of the catalog of a session that has temporary tables or views, or attached databases.
 pub(crate) struct Overlaid {
     /// The version, which no other catalog of the process has.
     pub(crate) version: u64,
     /// The catalog of all sessions.
     pub(crate) stored: Arc<dyn CatalogReader>,
     pub(crate) tables: Tables,
+    pub(crate) views: Views,
     pub(crate) attached: Vec<Arc<AttachedTables>>,
 }
 
@@ -34,8 +37,18 @@ impl Overlaid {
         is_own(schema).then(|| self.tables.get(&name.to_lowercase())).flatten()
     }
 
+    fn own_view(&self, schema: Option<&str>, name: &str) -> Option<&Arc<ViewDef>> {
+        is_own(schema).then(|| self.views.get(&name.to_lowercase())).flatten()
+    }
+
+    /// Whether the schema of the session's objects has one.
+    fn has_own(&self) -> bool {
+        !self.tables.is_empty() || !self.views.is_empty()
+    }
+
     fn no_such_table(&self, name: &str) -> CatalogError {
-        let names: Vec<String> = self.tables.values().map(|table| table.def().name.to_string()).collect();
+        let views = self.views.values().map(|view| view.name.to_string());
+        let names: Vec<String> = self.tables.values().map(|table| table.def().name.to_string()).chain(views).collect();
         let name = format!("{TEMPORARY_SCHEMA}.{name}");
         let nearest = saltwing_types::suggest(&name, names.iter().map(String::as_str)).map(str::to_owned);
         CatalogError::NoSuchTable { name, nearest }
@@ -58,9 +71,9 @@ impl CatalogReader for Overlaid {
         }
         match (self.own(schema, name), schema) {
             (Some(table), _) => Ok(table.clone()),
-            (None, Some(written))
-                if is_own(schema) && !self.tables.is_empty() && !self.stored.has_schema(written)? =>
-            {
+            // The view hides the table of its name.
+            (None, _) if self.own_view(schema, name).is_some() => Err(self.no_such_table(name)),
+            (None, Some(written)) if is_own(schema) && self.has_own() && !self.stored.has_schema(written)? => {
                 Err(self.no_such_table(name))
             }
             (None, _) => self.stored.resolve(schema, name),
@@ -79,7 +92,7 @@ impl CatalogReader for Overlaid {
     }
 
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
-        let is_temporary = is_own(Some(schema)) && !self.tables.is_empty();
+        let is_temporary = is_own(Some(schema)) && self.has_own();
         match is_temporary || self.attached_of(Some(schema)).is_some() {
             true => Ok(true),
             false => self.stored.has_schema(schema),
@@ -104,18 +117,23 @@ impl CatalogReader for Overlaid {
         if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
             return Ok(attached.view(schema, name).cloned());
         }
-        match self.own(schema, name) {
-            Some(_) => Ok(None),
-            None => self.stored.view(schema, name),
+        match (self.own_view(schema, name), self.own(schema, name)) {
+            (Some(view), _) => Ok(Some(view.clone())),
+            (None, Some(_)) => Ok(None),
+            (None, None) => self.stored.view(schema, name),
         }
     }
 
     fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
-        self.stored.views()
+        let mut views = self.stored.views()?;
+        views.extend(self.views.values().cloned());
+        Ok(views)
     }
 
     fn has_views(&self) -> bool {
-        self.stored.has_views() || self.attached.iter().any(|attached| attached.views().next().is_some())
+        self.stored.has_views()
+            || !self.views.is_empty()
+            || self.attached.iter().any(|attached| attached.views().next().is_some())
     }
 
     fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
@@ -135,7 +153,7 @@ impl CatalogReader for Overlaid {
     }
 
     fn hides(&self, name: &str) -> bool {
-        self.own(None, name).is_some()
+        self.own(None, name).is_some() || self.own_view(None, name).is_some()
     }
 
     fn is_temporary(&self, table: &TableDef) -> bool {

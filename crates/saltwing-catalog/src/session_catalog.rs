@@ -1,4 +1,4 @@
-//! The catalog of one session: its temporary tables and the databases that it has attached, over the definitions of all sessions.
+//! The catalog of one session: its temporary tables and views, and the databases that it has attached, over the definitions of all sessions.
 //!
 //! The rows of temporary tables are in the store like those of any table, under ids that are leased from the catalog. Their definitions are
 //! only in memory. So the catalog deletes the rows that a killed process has left, after the next opening.
@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 use saltwing_access::{Table, TableStore};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, TableId, TableName, Value};
+use saltwing_types::{SequenceDef, TableDef, TableId, TableName, Value, ViewDef};
 
 use crate::attached::AttachedTables;
 use crate::boot::{check_definition, check_new_indexes, give_ids, ids_without, missing_ids, set_version};
 use crate::change::at;
-use crate::overlaid::{Overlaid, Tables, is_own};
+use crate::overlaid::{Overlaid, Tables, Views, is_own};
 use crate::removal::emptied_table;
 use crate::{
-    Applied, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError, DropList, GivenName,
+    Applied, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError, Dependents, DropList, GivenName,
     INFORMATION_SCHEMA, TEMPORARY_SCHEMA,
 };
 
@@ -36,6 +36,7 @@ pub struct SessionCatalog {
 #[derive(Default)]
 struct State {
     tables: Tables,
+    views: Views,
     attached: Vec<Arc<AttachedTables>>,
     /// The last snapshot of the session's catalog.
     overlaid: Option<Arc<Overlaid>>,
@@ -120,13 +121,14 @@ impl SessionCatalog {
     pub fn end(&self) -> bool {
         let mut state = self.state.lock();
         state.attached.clear();
-        let ended = std::mem::take(&mut state.tables);
+        let (tables, views) = (std::mem::take(&mut state.tables), std::mem::take(&mut state.views));
         self.changed(&mut state);
-        let ids: Vec<TableId> = ended.values().flat_map(|table| table.def().stored_ids()).collect();
+        let of_tables = tables.values().flat_map(|table| table.def().stored_ids());
+        let ids: Vec<TableId> = of_tables.chain(views.values().map(|view| TableId(view.id.0))).collect();
         if !ids.is_empty() {
             self.catalog.release_ids(&ids);
         }
-        !ended.is_empty()
+        !ids.is_empty()
     }
 
     fn create_table(&self, mut def: TableDef) -> Result<(), CatalogError> {
@@ -208,7 +210,12 @@ impl SessionCatalog {
     fn drop_tables(&self, list: &DropList<'_>) -> Result<Applied, ChangeError> {
         let _one_by_one = self.changing.lock();
         let (own, stored) = self.listed(list.names);
+        let mut using = Vec::new();
+        for (place, table) in &own {
+            using.extend(self.users_of(&table.def().name, &[], list.dependents).map_err(at(*place))?);
+        }
         let applied = stored.apply(&*self.catalog, |names| CatalogChange::DropTables(DropList { names, ..*list }))?;
+        self.remove_views(&using);
         if !own.is_empty() {
             let mut state = self.state.lock();
             for (_, table) in &own {
@@ -217,6 +224,118 @@ impl SessionCatalog {
             self.changed(&mut state);
         }
         Ok(self.applied(applied, &own))
+    }
+
+    /// Adds a view of the session, or puts it in the place of the one of its name. It reads what its names mean when it is read: stored tables
+    /// may go away meanwhile.
+    fn create_view(&self, mut def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        def.name.schema = Some(TEMPORARY_SCHEMA.to_owned());
+        let key = def.name.name.to_lowercase();
+        let mut replaced = self.state.lock().views.get(&key).cloned();
+        if !replaces || replaced.is_none() {
+            self.check_free(&def.name)?;
+            replaced = None;
+        }
+        self.check_not_recursive(&def)?;
+        def.id = match replaced {
+            Some(replaced) => replaced.id,
+            None => self.catalog.lease_ids(1)?.first().map_or(def.id, |id| (*id).into()),
+        };
+        let mut state = self.state.lock();
+        state.views.insert(key, Arc::new(def));
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`CatalogError::RecursiveView`] of a view that reads itself by way of others.
+    fn check_not_recursive(&self, def: &ViewDef) -> Result<(), CatalogError> {
+        let state = self.state.lock();
+        let mut open: Vec<Arc<ViewDef>> = vec![Arc::new(def.clone())];
+        while let Some(view) = open.pop() {
+            for used in view.uses.iter().filter(|used| used.name.schema == def.name.schema) {
+                if is_same_name(&used.name.name, &def.name.name) {
+                    return Err(CatalogError::RecursiveView(def.name.to_string()));
+                }
+                open.extend(state.views.get(&used.name.name.to_lowercase()).cloned());
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_views(&self, list: &DropList<'_>) -> Result<Applied, ChangeError> {
+        let _one_by_one = self.changing.lock();
+        let (mut own, mut others): (Vec<(usize, Arc<ViewDef>)>, _) = (Vec::new(), Others::default());
+        for (place, (schema, name)) in list.names.iter().enumerate() {
+            let view = self.state.lock().views.get(&name.to_lowercase()).filter(|_| is_own(*schema)).cloned();
+            match view {
+                Some(view) => own.push((place, view)),
+                None => {
+                    others.names.push((*schema, *name));
+                    others.places.push(place);
+                }
+            }
+        }
+        let names: Vec<&str> = own.iter().map(|(_, view)| view.name.name.as_str()).collect();
+        let mut gone: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        for (place, view) in &own {
+            gone.extend(self.users_of(&view.name, &names, list.dependents).map_err(at(*place))?);
+        }
+        let applied = others.apply(&*self.catalog, |names| CatalogChange::DropViews(DropList { names, ..*list }))?;
+        self.remove_views(&gone);
+        Ok(applied)
+    }
+
+    /// Removes views of the session by their names in lower case, and gives their ids back.
+    fn remove_views(&self, names: &[String]) {
+        let mut state = self.state.lock();
+        let gone: Vec<Arc<ViewDef>> = names.iter().filter_map(|name| state.views.remove(name)).collect();
+        if gone.is_empty() {
+            return;
+        }
+        self.changed(&mut state);
+        drop(state);
+        self.delete_rows(gone.iter().map(|view| TableId(view.id.0)).collect());
+    }
+
+    /// The views of the session, in lower case, that read a temporary table or view, those that stand on them among them; but for these names.
+    ///
+    /// # Errors
+    /// [`CatalogError::Used`] if there are some, and they are not to be dropped.
+    fn users_of(
+        &self,
+        name: &TableName,
+        without: &[&str],
+        dependents: Dependents,
+    ) -> Result<Vec<String>, CatalogError> {
+        let state = self.state.lock();
+        let (mut found, mut open): (Vec<String>, _) = (Vec::new(), vec![name.name.clone()]);
+        while let Some(used) = open.pop() {
+            let reads = |view: &&Arc<ViewDef>| {
+                let mut uses = view.uses.iter().map(|it| &it.name);
+                uses.any(|it| it.schema.is_some() && is_own(it.schema.as_deref()) && is_same_name(&it.name, &used))
+            };
+            for view in state.views.values().filter(reads) {
+                let own = &view.name.name;
+                if without.iter().any(|name| is_same_name(name, own)) || found.contains(&own.to_lowercase()) {
+                    continue;
+                }
+                if dependents == Dependents::Refuse {
+                    return Err(CatalogError::Used { used: name.to_string(), view: view.name.to_string() });
+                }
+                found.push(own.to_lowercase());
+                open.push(own.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a name in a definition is the name of a view of the session.
+    fn has_view(&self, name: &TableName) -> bool {
+        name.schema.is_some()
+            && is_own(name.schema.as_deref())
+            && self.state.lock().views.contains_key(&name.name.to_lowercase())
     }
 
     /// The version of the catalog of all sessions that belongs to this version of the session's catalog.
@@ -300,6 +419,9 @@ impl SessionCatalog {
             return Err(CatalogError::DuplicateTable { name: name.to_string(), existing });
         }
         let state = self.state.lock();
+        if let Some(view) = state.views.get(&name.name.to_lowercase()) {
+            return Err(CatalogError::DuplicateView { name: name.to_string(), existing: spelt(&view.name) });
+        }
         let mut indexes = state.tables.values().flat_map(|table| &table.def().indexes);
         if let Some(index) = indexes.find(|index| is_same_name(&index.name, &name.name)) {
             let existing = spelt(&TableName { schema: name.schema.clone(), name: index.name.clone() });
@@ -343,8 +465,8 @@ impl CatalogStore for SessionCatalog {
         if let Some(known) = known {
             return Ok(known.clone());
         }
-        let (tables, attached) = (state.tables.clone(), state.attached.clone());
-        let overlaid = Arc::new(Overlaid { version: next_version(), stored, tables, attached });
+        let (tables, views, attached) = (state.tables.clone(), state.views.clone(), state.attached.clone());
+        let overlaid = Arc::new(Overlaid { version: next_version(), stored, tables, views, attached });
         state.overlaid = Some(overlaid.clone());
         Ok(overlaid)
     }
@@ -356,6 +478,13 @@ impl CatalogStore for SessionCatalog {
             CatalogChange::TruncateTables(names) => return self.truncate_tables(names),
             CatalogChange::DropTables(list) => return self.drop_tables(&list),
             CatalogChange::ReplaceTable { old, by } if self.has(&old.name) => self.replace_table(&old, &by)?,
+            CatalogChange::DropViews(list) => return self.drop_views(&list),
+            CatalogChange::CreateView { def, replaces, .. }
+                if def.name.schema.is_some() && is_own(def.name.schema.as_deref()) =>
+            {
+                self.create_view(def, replaces)?;
+            }
+            CatalogChange::AlterView { def, .. } if self.has_view(&def.name) => self.create_view(def, true)?,
             CatalogChange::CreateView { def, replaces, version } => {
                 let version = self.version_below(version)?;
                 return self.catalog.apply(CatalogChange::CreateView { def, replaces, version });
@@ -449,6 +578,6 @@ impl State {
     }
 
     fn is_empty(&self) -> bool {
-        self.tables.is_empty() && self.attached.is_empty()
+        self.tables.is_empty() && self.views.is_empty() && self.attached.is_empty()
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{Grants, ObjectId, Privilege, SchemaDef, SequenceDef, TableDef, TableName, UserDef, ViewDef};
 
 use crate::arrow_table::ArrowTable;
-use crate::{CatalogError, CatalogReader};
+use crate::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
 
 /// A catalog whose lists have only the objects on which a user has a privilege, and the temporary tables of the session. The list of users has
 /// the user itself, or all users if the user may create others.
@@ -99,7 +100,11 @@ impl CatalogReader for VisibleCatalog {
 
     fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
         let (grants, mut views) = (self.grants()?, self.whole.views()?);
-        views.retain(|it| !grants.on_relation(&it.name).is_empty());
+        let is_temporary = |it: &ViewDef| {
+            let is_own = it.name.schema.as_deref().is_some_and(|schema| is_same_name(schema, TEMPORARY_SCHEMA));
+            is_own && self.whole.hides(&it.name.name)
+        };
+        views.retain(|it| is_temporary(it) || !grants.on_relation(&it.name).is_empty());
         Ok(views)
     }
 

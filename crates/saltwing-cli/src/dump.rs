@@ -40,11 +40,14 @@ impl Runner<'_> {
             Some(name) if self.is_view(name)? => (Vec::new(), vec![name.to_owned()]),
             Some(name) => (vec![name.to_owned()], Vec::new()),
             None => {
-                let (mut tables, views) = self.tables_and_views()?;
-                let temporary = self.temporary_among(&tables)?;
+                let (mut tables, mut views) = self.tables_and_views()?;
+                let temporary = [self.temporary_among(&tables)?, self.temporary_among(&views)?].concat();
                 tables.retain(|table| !temporary.contains(table));
-                if let Some(hidden) = tables.iter().find(|table| temporary.contains(&format!("temp.{table}"))) {
-                    let text = format!("the temporary table temp.{hidden} hides table {hidden}: drop it first");
+                views.retain(|view| !temporary.contains(view));
+                let mut names = tables.iter().chain(&views);
+                if let Some(hidden) = names.find(|name| temporary.contains(&format!("temp.{name}"))) {
+                    let kind = if tables.contains(hidden) { "table" } else { "view" };
+                    let text = format!("the temporary table temp.{hidden} hides {kind} {hidden}: drop it first");
                     return Err(Failure::Usage(text));
                 }
                 (tables, views)
@@ -114,7 +117,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The temporary tables among these tables.
+    /// The temporary ones among these tables or views.
     fn temporary_among(&self, tables: &[String]) -> Result<Vec<String>, Failure> {
         let mut temporary = Vec::new();
         for table in tables.iter().filter(|table| table.starts_with("temp.")) {

@@ -749,6 +749,8 @@ pub struct DropObjects {
 /// `CREATE VIEW`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateView {
+    /// `TEMPORARY`: a view of the session.
+    pub temporary: bool,
     /// `OR REPLACE`.
     pub replaces: bool,
     /// `IF NOT EXISTS`.

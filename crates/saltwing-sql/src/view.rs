@@ -1,7 +1,7 @@
 //! Views.
 //!
 //! ```text
-//! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
+//! CREATE [OR REPLACE] [[LOCAL] TEMP[ORARY]] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
 //! ALTER  VIEW [schema.]v ADD [IF NOT EXISTS] own type, ..
 //!                      | DROP [COLUMN] [IF EXISTS] own, ..
 //! DROP   VIEW [IF EXISTS] [schema.]v, .. [CASCADE | RESTRICT]
@@ -18,15 +18,26 @@ use crate::name::Name;
 use crate::statement::{AlterView, CreateView, DropObjects, Hint, ViewChange};
 use crate::{column_type, query};
 
+/// What may follow CREATE or CREATE OR REPLACE, and whether the view is temporary.
+const BEGINNINGS: [(&[&str], bool); 5] = [
+    (&["VIEW"], false),
+    (&["TEMPORARY", "VIEW"], true),
+    (&["TEMP", "VIEW"], true),
+    (&["LOCAL", "TEMPORARY", "VIEW"], true),
+    (&["LOCAL", "TEMP", "VIEW"], true),
+];
+
 /// Reads `CREATE [OR REPLACE] VIEW`, if it stands here; a materialized view and the like are other statements.
 pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<CreateView>, SqlError> {
-    let replaces = cursor.at(&["CREATE", "OR", "REPLACE", "VIEW"]);
-    if !replaces && !cursor.at(&["CREATE", "VIEW"]) {
-        return Ok(None);
-    }
-    cursor.eat(&["CREATE", "OR", "REPLACE"]);
+    let beginning = BEGINNINGS.iter().find(|(words, _)| {
+        let (plain, replacing) = ([&["CREATE"], *words].concat(), [&["CREATE", "OR", "REPLACE"], *words].concat());
+        cursor.at(&plain) || cursor.at(&replacing)
+    });
+    let Some((words, temporary)) = beginning else { return Ok(None) };
+    let replaces = cursor.eat(&["CREATE", "OR", "REPLACE"]);
     cursor.eat(&["CREATE"]);
-    cursor.skip();
+    cursor.eat(words);
+    let temporary = *temporary;
     let start = cursor.index();
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     if if_not_exists && replaces {
@@ -49,7 +60,7 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
     }
     let query = query::statement(cursor, Vec::new())?;
     let text = cursor.kept_text(from, &*query.query);
-    Ok(Some(CreateView { replaces, if_not_exists, name, columns, own, query, text }))
+    Ok(Some(CreateView { temporary, replaces, if_not_exists, name, columns, own, query, text }))
 }
 
 /// Reads `ALTER VIEW v ADD ..` and `DROP ..`, if one stands here; other changes of a view are other statements.

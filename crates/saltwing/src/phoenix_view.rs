@@ -1,6 +1,6 @@
 //! Views in an EXPORT .. AS PHOENIX.
 
-use saltwing_bind::{BindError, PlainView, in_order_of_use, plain_view};
+use saltwing_bind::{BindError, PlainView, in_order_of_use, is_temporary, plain_view};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::ColumnName;
 use saltwing_types::{TableDef, TableName, ViewDef};
@@ -16,7 +16,9 @@ pub(crate) fn view_lines(
     is_exported: impl Fn(&TableDef) -> bool,
 ) -> Result<Vec<String>, BindError> {
     let (mut lines, mut exported) = (Vec::new(), Vec::new());
-    for view in in_order_of_use(catalog.views()?).iter().filter(|view| is_in(&view.name)) {
+    for view in
+        in_order_of_use(catalog.views()?).iter().filter(|view| is_in(&view.name) && !is_temporary(&view.name, catalog))
+    {
         let plain = plain_view(view, catalog)?.filter(|plain| match plain.is_over_view {
             true => exported.contains(&plain.over),
             false => is_exported(plain.table.def()),

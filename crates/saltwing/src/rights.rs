@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{QueryRead, system_table};
+use saltwing_bind::{QueryRead, is_temporary, system_table};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::table::is_same_name;
@@ -86,7 +86,7 @@ fn check_anew(session: &Session, user: &SessionUser, statement: &CachedStatement
 
 /// The kinds of objects that a name in a statement can mean, as far as rights distinguish them.
 enum Named {
-    /// A temporary table, an object of an attached database, or a system table, which shows only what the user may see.
+    /// A temporary table or view, an object of an attached database, or a system table, which shows only what the user may see.
     Free,
     /// A table, a view or a sequence: its name as spelt in the catalog, and its number.
     Stored(TableName, ObjectId),
@@ -254,6 +254,9 @@ impl Rights {
             });
         }
         if let Some(view) = catalog.view(schema, name)? {
+            if is_temporary(&view.name, catalog) {
+                return Ok(Named::Free);
+            }
             return Ok(Named::Stored(view.name.clone(), view.id));
         }
         if let Some(sequence) = optional(catalog.sequence(schema, name))? {

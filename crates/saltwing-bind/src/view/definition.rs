@@ -1,6 +1,6 @@
 //! Definitions of views: ALTER VIEW, and the statement that creates a view.
 
-use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_catalog::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
 use saltwing_sql::statement::{AlterView, ViewChange};
 use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::{Span, ViewDef};
@@ -77,5 +77,11 @@ fn with_more(
 /// The statement that creates a view.
 pub(crate) fn create_view_text(view: &ViewDef) -> String {
     let columns: Vec<String> = view.columns.iter().map(|column| quote_name(&column.name)).collect();
-    format!("CREATE VIEW {} ({}) AS {}", table_path(&view.name), columns.join(", "), view.query)
+    let (columns, query) = (columns.join(", "), &view.query);
+    match view.name.schema.as_deref() {
+        Some(TEMPORARY_SCHEMA) => {
+            format!("CREATE TEMPORARY VIEW {} ({columns}) AS {query}", quote_name(&view.name.name))
+        }
+        _ => format!("CREATE VIEW {} ({columns}) AS {query}", table_path(&view.name)),
+    }
 }

@@ -19,7 +19,7 @@ use super::own_columns::declared_by;
 use super::rows::{TableRows, rows_of};
 use crate::error::{BindError, BindErrorKind, Result, if_bound};
 use crate::lower::{Params, constant};
-use crate::names::Names;
+use crate::names::{Names, is_temporary};
 
 /// Whether a view takes writes.
 ///
@@ -67,6 +67,10 @@ impl WrittenView {
         let (written, names) = (parse_query_at(&view.query, span)?, Names::of(&view, catalog));
         let own = declared_by(&written, names, catalog)?.map(|(_, own)| own).unwrap_or_default();
         let refused = |why: String| read_only(&view, span, why);
+        // Its user would need the rights on the table.
+        if is_temporary(&view.name, catalog) {
+            return Err(refused("it is temporary: write to its table".into()));
+        }
         let bound =
             rows_of(&written, names, catalog)?.ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let def = bound.table.def();

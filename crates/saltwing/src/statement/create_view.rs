@@ -1,13 +1,13 @@
 //! CREATE VIEW.
 
 use saltwing_bind::{ParamValues, create_view};
-use saltwing_catalog::{CatalogChange, change};
+use saltwing_catalog::{CatalogChange, CatalogStore, TEMPORARY_SCHEMA, change};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::CreateView;
 
 use super::describer::{Describer, columns_of};
 use super::effects::NO_ROWS;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
@@ -20,7 +20,7 @@ impl StatementKind for CreateView {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::stored(&self.name, Privilege::Ddl)]
+        vec![Target::new_table(&self.name, self.temporary)]
     }
 
     fn in_transaction(&self) -> InTransaction {
@@ -40,7 +40,8 @@ impl StatementKind for CreateView {
     }
 
     fn effects(&self) -> Effects {
-        Effects::catalog(format!("creates view {}", self.name), NO_ROWS)
+        let temporary = if self.temporary { "temporary " } else { "" };
+        Effects::catalog(format!("creates {temporary}view {}", self.name), NO_ROWS)
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
@@ -48,7 +49,11 @@ impl StatementKind for CreateView {
         session.writable()?;
         let engine = session.shared().engine_functions();
         let (schema, name) = self.name.parts();
-        if self.if_not_exists && session.shared().catalog.snapshot()?.view(schema, name)?.is_some() {
+        let existing = match self.temporary {
+            true => session.own.catalog.snapshot()?.view(Some(TEMPORARY_SCHEMA), name)?,
+            false => session.shared().catalog.snapshot()?.view(schema, name)?,
+        };
+        if self.if_not_exists && existing.is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", self.name)]).into());
         }
         if !self.own.is_empty()

@@ -17,7 +17,7 @@ impl StatementKind for DropViews<'_> {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        self.0.names.iter().map(|name| Target::stored(name, Privilege::Ddl)).collect()
+        Target::relations(&self.0.names, Privilege::Ddl)
     }
 
     fn in_transaction(&self) -> InTransaction {

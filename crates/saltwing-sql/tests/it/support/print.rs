@@ -314,8 +314,9 @@ impl Print for CreateIndex {
 
 impl Print for CreateView {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { replaces, if_not_exists, name, columns, own, query, .. } = self;
-        write!(f, "CREATE {}VIEW ", if *replaces { "OR REPLACE " } else { "" })?;
+        let Self { temporary, replaces, if_not_exists, name, columns, own, query, .. } = self;
+        let replaces = if *replaces { "OR REPLACE " } else { "" };
+        write!(f, "CREATE {replaces}{}VIEW ", if *temporary { "TEMPORARY " } else { "" })?;
         write!(f, "{}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
         if columns.is_some() || !own.is_empty() {
             let named = columns.iter().flatten().map(ToString::to_string);
