@@ -41,13 +41,19 @@ impl Runner<'_> {
             Some(name) => (vec![name.to_owned()], Vec::new()),
             None => {
                 let (mut tables, mut views) = self.tables_and_views()?;
-                let temporary = [self.temporary_among(&tables)?, self.temporary_among(&views)?].concat();
+                let temporary_views = self.temporary_among(&views)?;
+                let temporary = [self.temporary_among(&tables)?, temporary_views.clone()].concat();
                 tables.retain(|table| !temporary.contains(table));
                 views.retain(|view| !temporary.contains(view));
                 let mut names = tables.iter().chain(&views);
                 if let Some(hidden) = names.find(|name| temporary.contains(&format!("temp.{name}"))) {
-                    let kind = if tables.contains(hidden) { "table" } else { "view" };
-                    let text = format!("the temporary table temp.{hidden} hides {kind} {hidden}: drop it first");
+                    let kind = |is_view: bool| if is_view { "view" } else { "table" };
+                    let (by, hides) = (temporary_views.contains(&format!("temp.{hidden}")), views.contains(hidden));
+                    let text = format!(
+                        "the temporary {} temp.{hidden} hides {} {hidden}: drop it first",
+                        kind(by),
+                        kind(hides)
+                    );
                     return Err(Failure::Usage(text));
                 }
                 (tables, views)

@@ -1,10 +1,11 @@
-//! `SUMMARIZE [TABLE] t` and `SUMMARIZE query`: the query whose columns are summarized, and the one that does it.
+//! `SUMMARIZE [TABLE] t`, `SUMMARIZE 'file'` and `SUMMARIZE query`: the query whose columns are summarized, and the one that does it.
 
 use std::ops::Range;
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::derived;
+use crate::file_name::is_path;
 use crate::statement::QueryStatement;
 
 const VERB: &str = "SUMMARIZE";
@@ -24,7 +25,7 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<us
     let is_table = is_word(verb + 1, &["TABLE"]);
     let names = match tokens.get(verb + 1).map(|token| &token.token) {
         Some(Token::Word(_)) => !is_word(verb + 1, &["SELECT", "WITH", "VALUES", "FROM"]),
-        Some(Token::TripleSingleQuotedString(_)) => true,
+        Some(Token::TripleSingleQuotedString(text)) => is_path(text),
         _ => false,
     };
     if !names {
@@ -34,6 +35,12 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<us
         return;
     };
     let span = *span;
+    if let Some(TokenWithSpan { token, .. }) = tokens.get_mut(verb + 1)
+        && let Token::TripleSingleQuotedString(path) = token
+    {
+        // As the lexer marks the name of a file after FROM.
+        *token = Token::SingleQuotedString(std::mem::take(path));
+    }
     let written = [Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")];
     let replaced = verb + 1..verb + 1 + usize::from(is_table);
     tokens.splice(replaced.clone(), written.map(|token| TokenWithSpan { token, span }));
@@ -63,7 +70,7 @@ mod tests {
             panic!("no SUMMARIZE");
         };
         let over = query.items_over(&["COUNT(*)".into(), "MAX(c2)".into()], 2).unwrap();
-        let text = "SELECT COUNT(*), MAX(c2) FROM (SELECT a, b FROM t WHERE a > ?1) AS q (c1, c2)";
+        let text = "SELECT COUNT(*), MAX(c2) FROM (SELECT a, b FROM t WHERE a > $1) AS q (c1, c2)";
         assert_eq!(over.query.to_string(), text);
         assert!(query.items_over(&["1 +".into()], 2).is_none());
     }
