@@ -78,7 +78,7 @@ impl Description {
         catalog: &dyn CatalogReader,
     ) -> Result<(), Error> {
         let object = match object {
-            Object::Relation(name) | Object::Stored(name) | Object::Temporary(name) => {
+            Object::Relation(name) | Object::Stored(name) | Object::View(name) | Object::Temporary(name) => {
                 TouchedObject::Relation(canonical_name(catalog, name.to_name())?)
             }
             Object::Schema(name) => TouchedObject::Schema(name.text.clone()),

@@ -110,9 +110,10 @@ impl Rights {
     fn check_target(&self, target: Target<'_>, written: &mut Vec<TableName>) -> Result<(), Error> {
         let Target { object, privilege } = target;
         match object {
-            Object::Relation(name) | Object::Stored(name) => {
+            Object::Relation(name) | Object::Stored(name) | Object::View(name) => {
                 let named = match object {
                     Object::Relation(_) => self.named(&*self.definitions, name.parts())?,
+                    Object::View(_) if self.is_temporary_view(name)? => Named::Free,
                     _ => self.named(&*self.stored, name.parts())?,
                 };
                 if let Named::Stored(spelt, _) = &named
@@ -240,6 +241,12 @@ impl Rights {
         let text = format!("user {user} has no {privilege} on {object}");
         Error::new(ErrorCode::InsufficientPrivilege, text)
             .with_help(Some(format!("GRANT {privilege} ON {granted_on} TO {user}")))
+    }
+
+    fn is_temporary_view(&self, name: &TableRef) -> Result<bool, Error> {
+        let (schema, bare) = name.parts();
+        let view = self.definitions.view(schema, bare)?;
+        Ok(view.is_some_and(|view| is_temporary(&view.name, &*self.definitions)))
     }
 
     /// The object that a name means in a catalog.

@@ -17,7 +17,9 @@ pub(crate) enum Object<'a> {
     Relation(&'a TableRef),
     /// A stored table, view or sequence, never a temporary table.
     Stored(&'a TableRef),
-    /// A temporary table that the statement creates.
+    /// A view. A temporary view of the session takes precedence; a temporary table of its name does not hide it.
+    View(&'a TableRef),
+    /// A temporary table or view that the statement creates.
     Temporary(&'a TableRef),
     Schema(&'a Name),
     Database,
@@ -38,6 +40,10 @@ impl<'a> Target<'a> {
     /// A table, a view or a sequence that is, or will be, stored, even if a temporary table has its name.
     pub(crate) fn stored(name: &'a TableRef, privilege: Privilege) -> Self {
         Self { object: Object::Stored(name), privilege }
+    }
+
+    pub(crate) fn view(name: &'a TableRef, privilege: Privilege) -> Self {
+        Self { object: Object::View(name), privilege }
     }
 
     /// A table that the statement creates.

@@ -18,7 +18,7 @@ impl StatementKind for AlterView {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::stored(&self.view, Privilege::Ddl)]
+        vec![Target::view(&self.view, Privilege::Ddl)]
     }
 
     fn in_transaction(&self) -> InTransaction {

@@ -106,7 +106,7 @@ pub(crate) fn check_written(session: &Session, statement: &Statement) -> Result<
     for_each_target(statement, &mut |Target { object, privilege }| {
         let schema_and_name = match object {
             _ if privilege == Privilege::Select || checked.is_err() => return,
-            Object::Relation(name) | Object::Stored(name) | Object::Temporary(name) => {
+            Object::Relation(name) | Object::Stored(name) | Object::View(name) | Object::Temporary(name) => {
                 (name.schema.as_ref(), &name.name)
             }
             Object::Schema(name) => (Some(name), name),

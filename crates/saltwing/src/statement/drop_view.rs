@@ -17,7 +17,7 @@ impl StatementKind for DropViews<'_> {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        Target::relations(&self.0.names, Privilege::Ddl)
+        self.0.names.iter().map(|name| Target::view(name, Privilege::Ddl)).collect()
     }
 
     fn in_transaction(&self) -> InTransaction {
