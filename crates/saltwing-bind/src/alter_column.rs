@@ -14,9 +14,9 @@ use saltwing_sql::statement::{ColumnChange, ColumnSpec, DefaultSpec};
 use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, is_same_name};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, SqlType, TableDef, Value, number};
 
-use crate::alter_table::{AlterStep, next_slot};
+use crate::alter_step::AlterStep;
 use crate::check::{RowChecks, free_constraint_name};
-use crate::create_table::default_of;
+use crate::create_table::{default_of, next_slot};
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::generated::{check_generated_column, generated_from};
 use crate::scope::{Scope, table_of};

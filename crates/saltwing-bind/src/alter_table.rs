@@ -13,13 +13,14 @@ use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
 use saltwing_sql::{ColumnName, Name};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::suggest;
-use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
+use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, SqlType, TableDef};
 
-use crate::added_key::{add_key_column, guard_of_last_column, unfit_last_column};
+use crate::added_key::{add_key_column, guard_of_last_column};
 use crate::alter_column::alter_column;
+use crate::alter_step::AlterStep;
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
-use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
+use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index, next_slot};
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::generated::generated_from;
 use crate::rename;
@@ -40,51 +41,6 @@ pub struct AlteredTable {
     pub new_check: Option<String>,
     /// What must be done with the rows before the statement is bound again, and has its last definition.
     pub step: Option<AlterStep>,
-}
-
-/// A definition on the way to the one that an ALTER TABLE asks for.
-#[derive(Debug)]
-pub enum AlterStep {
-    /// All rows meet this CHECK constraint, so that a key column can follow the last one.
-    LastKeyColumn(String),
-    /// All rows meet this CHECK constraint, so that the column can be NOT NULL.
-    NotNull {
-        /// The name of the constraint.
-        check: String,
-        /// The name of the column.
-        column: String,
-    },
-    /// All rows are written again, so that the hidden column has the values of a column's new type.
-    NewValues {
-        /// The name of the hidden column.
-        column: String,
-        /// The SQL path of the column.
-        set: String,
-        /// The SQL path of the table.
-        table: String,
-    },
-}
-
-impl AlterStep {
-    /// The CHECK constraint that all rows must meet.
-    pub fn check(&self) -> Option<&str> {
-        match self {
-            Self::LastKeyColumn(check) | Self::NotNull { check, .. } => Some(check),
-            Self::NewValues { .. } => None,
-        }
-    }
-
-    /// The error of a table of which a row breaks the constraint; `key` is that row's, as SQL texts.
-    pub fn broken(&self, def: &TableDef, key: &str) -> BindError {
-        match self {
-            Self::NotNull { column, .. } => {
-                let text = format!("column {column} of {} is NULL in row ({key})", def.name);
-                BindError::from(BindErrorKind::NullInRow(text))
-                    .help(format!("UPDATE {} SET {column} = .. WHERE {column} IS NULL first", def.name))
-            }
-            Self::LastKeyColumn(_) | Self::NewValues { .. } => unfit_last_column(def, key),
-        }
-    }
 }
 
 /// Checks an ALTER TABLE and makes the table's next definition. `met` is the [step](AlteredTable::step) that has been done.
@@ -236,14 +192,6 @@ fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
         comment: None,
         absent: None,
     })
-}
-
-pub(crate) fn next_slot(def: &TableDef, family: usize) -> Result<u16> {
-    let slot = def.slots(family).len();
-    match slot < SLOTS_MAX {
-        true => Ok(slot as u16),
-        false => Err(invalid(format!("a column family has room for {SLOTS_MAX} columns, dropped ones included"))),
-    }
 }
 
 /// The definition with the hidden column that keeps dynamic columns; `None` if it has it.

@@ -8,8 +8,8 @@ use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, HIDDEN_COLUMNS, IMMUTABLE_ROWS, ROW_ID_COLUMN, TTL_COLUMN,
-    TableHistory, TableOption, is_same_name,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, HIDDEN_COLUMNS, IMMUTABLE_ROWS, ROW_ID_COLUMN, SLOTS_MAX,
+    TTL_COLUMN, TableHistory, TableOption, is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, Span, SqlType, TableDef, TableId,
@@ -440,6 +440,15 @@ pub(crate) fn family_index(families: &mut Vec<Option<String>>, name: Option<&Nam
     }
     families.push(name.map(|name| name.text.clone()));
     Ok(families.len() - 1)
+}
+
+/// The slot of a new column of a family.
+pub(crate) fn next_slot(def: &TableDef, family: usize) -> Result<u16> {
+    let slot = def.slots(family).len();
+    match slot < SLOTS_MAX {
+        true => Ok(slot as u16),
+        false => Err(invalid(format!("a column family has room for {SLOTS_MAX} columns, dropped ones included"))),
+    }
 }
 
 /// The DEFAULT of a column of `table`.

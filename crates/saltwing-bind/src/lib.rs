@@ -9,6 +9,7 @@ mod added_key;
 mod aggregate;
 mod aggregate_call;
 mod alter_column;
+mod alter_step;
 mod alter_table;
 mod arbiters;
 mod as_of;
@@ -107,7 +108,8 @@ mod written_columns;
 
 pub use aggregate::AggregateCall;
 pub use alter_column::without_new_values;
-pub use alter_table::{AlterStep, AlteredTable, alter_table, with_dynamic_columns};
+pub use alter_step::AlterStep;
+pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use call::AT_TIME_ZONE;
 pub use check::{RowCheck, RowChecks};

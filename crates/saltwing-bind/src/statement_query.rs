@@ -8,7 +8,7 @@ use saltwing_sql::guard::TreeSize;
 use saltwing_sql::statement::{After, Delete, Hint, Merge, MergeAction, QueryStatement, Returning, Update};
 use saltwing_sql::{SqlError, Statement, TableRef};
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, ObjectName, OrderByKind, SelectItem, TableWithJoins, Visit, Visitor};
+use sqlparser::ast::{Expr, ObjectName, OrderBy, OrderByKind, SelectItem, TableWithJoins, Visit, Visitor};
 
 use crate::returning_clause::clause_of;
 
@@ -275,7 +275,7 @@ impl Visitor for RelationNames<'_> {
 
 /// The expressions of an ORDER BY.
 fn order_exprs(order_by: Option<&OrderBy>) -> impl Iterator<Item = &Expr> {
-    let items = order_by.iter().flat_map(|order_by| match &order_by.kind {
+    let items = order_by.into_iter().flat_map(|order_by| match &order_by.kind {
         OrderByKind::Expressions(items) => items.as_slice(),
         OrderByKind::All(_) => &[],
     });

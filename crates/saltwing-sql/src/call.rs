@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use saltwing_types::Function;
 use saltwing_types::function::ParameterKind;
 use sqlparser::ast::{
-    self, AccessExpr, BinaryOperator, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, Subscript, TrimWhereField, Value,
+    self, AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Subscript, TrimWhereField, Value,
 };
 
 /// The function of the language that a call is one of, and its arguments.

@@ -101,7 +101,7 @@ fn damage_and_newer_formats_are_told() {
     assert_eq!(boots(definition("t", 0, 1)), Ok(()));
     assert_eq!(boots(definition("other", 0, 1)), Err("corrupt"), "the name of another table");
     assert_eq!(boots(definition("t", 7, 1)), Err("corrupt"), "a key column that is not there");
-    assert_eq!(boots(definition("t", 0, 3)), Err("not_supported"), "a record of a later version");
+    assert_eq!(boots(definition("t", 0, 4)), Err("not_supported"), "a record of a later version");
     let newer = Value::text((CATALOG_FORMAT + 1).to_string());
     assert_eq!(code(4, vec![text("catalog_format"), newer]), "not_supported");
     assert_eq!(code(4, vec![text("catalog_format"), text("x")]), "corrupt");

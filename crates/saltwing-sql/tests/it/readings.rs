@@ -249,7 +249,6 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     refused("CREATE INDEX i ON t (a NULLS LAST)", ErrorCode::NotSupported, "NULLS");
     refused("SELECT 1 ON DUPLICATE KEY IGNORE", ErrorCode::NotSupported, "DUPLICATE");
     refused("SELECT a FROM t ON CONFLICT DO NOTHING", ErrorCode::NotSupported, "ON");
-    refused("UPDATE t SET a = 1 LIMIT 5", ErrorCode::NotSupported, "LIMIT");
     refused("CREATE TABLE t (a INTEGER ARRAY ARRAY)", ErrorCode::NotSupported, "ARRAY");
     refused("SELECT * FROM t AS OF SYSTEM TIME '-10s'", ErrorCode::NotSupported, "OF");
     refused("SELECT * FROM t FOR SYSTEM_TIME BETWEEN 1 AND 2", ErrorCode::NotSupported, "SYSTEM_TIME");

@@ -89,11 +89,10 @@ impl NewTable {
     pub(super) fn make(session: &Session, create: &CreateTable) -> Result<Self, Error> {
         let replaced = replaced(session, create)?;
         let beside = replaced.as_ref().map(|old| name_beside(session, create, old)).transpose()?;
+        // After the table is there, no call of the catalog may fail.
+        let made = CreateTable { table: beside.clone().unwrap_or_else(|| create.table.clone()), ..create.clone() };
+        let name = name_of_new(session, &made)?;
         let notices = make_table(session, create, beside.as_ref())?;
-        let name = name_of_new(
-            session,
-            &CreateTable { table: beside.unwrap_or_else(|| create.table.clone()), ..create.clone() },
-        )?;
         Ok(Self { name, replaced, notices })
     }
 
