@@ -62,7 +62,7 @@ pub fn create_view(
         }
     };
     let is_changed = is_changed || !create.own.is_empty();
-    for used in uses.iter().filter(|used| !create.temporary && is_temporary(&used.name, catalog)) {
+    if let Some(used) = uses.iter().find(|used| !create.temporary && is_temporary(&used.name, catalog)) {
         let text =
             format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));

@@ -21,7 +21,7 @@ use crate::tree::{BoundQuery, Relation};
 /// What a RETURNING is computed from.
 pub enum BoundReturning {
     /// Each row by itself: a query of all rows of the table, in whose place those come that the statement writes or deletes.
-    Rows(BoundQuery),
+    Rows(Box<BoundQuery>),
     /// The rows of this table and more: subqueries, what a MERGE has done, or functions of the relational engine. The query is a
     /// [`ReturnedQuery`](crate::ReturnedQuery).
     Queries(Arc<Table>),
@@ -51,5 +51,5 @@ pub fn returning(
     root.query.relation.for_each(&mut |relation| is_of_rows &= !matches!(relation, Relation::Apply { .. }));
     root.query.for_each_expr(&mut |e| is_of_rows &= !e.is_of_engine() && !e.columns().contains(&action.get()));
     is_of_rows &= root.query.output.iter().all(|output| output.column.index != action.get());
-    Ok(Some(if is_of_rows { BoundReturning::Rows(root.query) } else { BoundReturning::Queries(table) }))
+    Ok(Some(if is_of_rows { BoundReturning::Rows(Box::new(root.query)) } else { BoundReturning::Queries(table) }))
 }

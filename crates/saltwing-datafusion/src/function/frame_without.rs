@@ -218,7 +218,8 @@ impl Frames {
             None => {
                 let order = values.get(self.arguments_and_filter..).unwrap_or_default();
                 let rows = values.first().map_or(0, |values| values.len());
-                let peers = if order.is_empty() { vec![0..rows] } else { partition(order)?.ranges() };
+                let peers =
+                    if order.is_empty() { std::iter::once(0..rows).collect() } else { partition(order)?.ranges() };
                 self.peers.insert(peers)
             }
         };
@@ -250,7 +251,7 @@ impl Frames {
         };
         let (mut accumulator, parts) = match (self.kept.take(), &whole) {
             (Some((kept, accumulator)), Some(part)) if kept.start == part.start && kept.end <= part.end => {
-                (accumulator, vec![kept.end..part.end])
+                (accumulator, std::iter::once(kept.end..part.end).collect())
             }
             _ => (states.empty()?, parts),
         };

@@ -25,7 +25,7 @@ type Returned = (Arc<[ResultColumn]>, RecordBatch);
 
 fn planned(bound: BoundReturning) -> Result<ReturningPlan, Error> {
     let bound = match bound {
-        BoundReturning::Rows(bound) => bound,
+        BoundReturning::Rows(bound) => *bound,
         BoundReturning::Queries(table) => return Ok(ReturningPlan::Query(table)),
     };
     let planned = DirectQuery::of(bound).map(plan_select).transpose()?.flatten();

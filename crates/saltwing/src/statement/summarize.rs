@@ -158,7 +158,7 @@ fn summarized(batch: &RecordBatch, types: &[SqlType], of: &[ResultColumn]) -> Re
     for column in of {
         let mut row = vec![Value::Null; COLUMNS.len()];
         row[0] = Value::text(&column.label);
-        row[1] = Value::text(&column.ty.to_string());
+        row[1] = Value::text(column.ty.to_string());
         let (count, _) = next();
         for (place, _) in aggregates(column.ty) {
             let (value, ty) = next();

@@ -182,7 +182,7 @@ fn queries_over_system_tables_take_parameters_and_are_parts_of_other_statements(
     let of_view = "SELECT name FROM of_tables WHERE name LIKE '%s' AND LENGTH(name) > 8 ORDER BY name";
     assert_eq!(
         texts(&connection, of_view).concat(),
-        ["of_tables", "sequences", "table_constraints"].map(|name| Some(name.to_owned()))
+        ["of_tables", "referential_constraints", "sequences", "table_constraints"].map(|name| Some(name.to_owned()))
     );
     let explained = texts(&connection, "EXPLAIN SELECT * FROM information_schema.tables").concat();
     assert_eq!(explained[0].as_deref(), Some("executor  direct"));
