@@ -6,7 +6,7 @@
 //! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5). Intervals and arrays are
 //!   compared as SQL does, and so are the floats of many groups (`extreme.rs`).
 //! * Over frames whose both ends move, floats are added anew, and each aggregate is there (`moving.rs`).
-//! * PERCENTILE_DISC is ours (`percentile.rs`).
+//! * PERCENTILE_DISC and PERCENTILE_CONT are ours (`percentile.rs`).
 //! * [`SingleValue`] stands for a subquery of one row.
 
 mod extreme;
@@ -36,7 +36,7 @@ use saltwing_types::function::aggregate::AggregateFunction;
 
 use self::extreme::{Extreme, FloatExtremes};
 use self::moving::moving_floats;
-use self::percentile::PercentileDisc;
+use self::percentile::Percentile;
 use self::single_value::SingleValue;
 use self::sum::{DistinctIntervals, DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
@@ -47,7 +47,8 @@ pub(crate) use self::moving::{States, over_moving_frame};
 /// The aggregates that take the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {
     let of_ours = AggregateFunction::all().filter_map(TypedAggregate::of).map(AggregateUDF::new_from_impl);
-    let new = [AggregateUDF::from(PercentileDisc::default()), AggregateUDF::from(SingleValue::default())];
+    let percentiles = [Percentile::discrete(), Percentile::continuous()].map(AggregateUDF::from);
+    let new = percentiles.into_iter().chain([AggregateUDF::from(SingleValue::default())]);
     of_ours.chain(new).map(Arc::new).collect()
 }
 

@@ -31,7 +31,7 @@ use crate::RelationalError;
 use super::sum::{argument, of_values, only, sum_overflow};
 
 /// Aggregates of DataFusion's that take values off again exactly. Those that both executors compute decide by the type of their values.
-const EXACT: [&str; 3] = ["array_agg", "median", "percentile_cont"];
+const EXACT: [&str; 2] = ["array_agg", "median"];
 
 /// A window function whose aggregate is put together anew for each row, if its frame moves and the aggregate cannot do so itself.
 pub(crate) fn over_moving_frame(mut expr: PlanExpr) -> PlanExpr {
