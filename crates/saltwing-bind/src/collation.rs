@@ -72,7 +72,7 @@ fn is_locale(name: &str) -> bool {
     (2..=3).contains(&language.len()) && language.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// An expression without the COLLATE behind it, and that.
+/// Splits `expression COLLATE name` into the expression and the collation.
 ///
 /// # Errors
 /// A collation that there is not.

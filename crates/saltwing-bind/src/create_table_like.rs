@@ -111,7 +111,7 @@ impl Copy<'_> {
         Ok(Some(PrimaryKeySpec { name: None, parts, span: self.span }))
     }
 
-    /// The UNIQUE constraints. A notice names each index that is none.
+    /// The UNIQUE constraints. For each index that is no constraint a notice says that it is not copied.
     fn unique_keys(&self, notices: &mut Vec<String>) -> Result<Vec<UniqueSpec>> {
         let mut unique = Vec::new();
         for index in &self.def.indexes {

@@ -125,7 +125,7 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<us
     (*tokens, *ranges) = (kept, kept_ranges);
 }
 
-/// The exclusion at a token behind a frame, and the token behind it; `Some(None)` is NO OTHERS.
+/// Reads the exclusion that begins at token `index`, after a frame: the exclusion, and the index of the token after it; `Some(None)` is NO OTHERS.
 fn exclusion(tokens: &[TokenWithSpan], index: usize) -> Option<(Option<ExcludedRows>, usize)> {
     let token = |index: usize| tokens.get(index);
     let before = token(index.checked_sub(1)?);

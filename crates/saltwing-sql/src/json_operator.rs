@@ -3,8 +3,8 @@
 //! A parameter is an operand, so no operand stands before it. The sign is an operator
 //!
 //! * if it is doubled, as drivers that take `?` for parameters write it: `json ?? 'a'`;
-//! * behind a bracket or a string, where no parameter can stand: `(json) ? key`, `f(x) ? $1`;
-//! * behind a word, if an operand follows that no word begins: `json ? 'a'`, `json ? $1`, `json ? (key)`. `LIMIT ?` has none.
+//! * after a closing bracket or a string, where no parameter can stand: `(json) ? key`, `f(x) ? $1`;
+//! * after a word, if a literal, a parameter or a bracket follows: `json ? 'a'`, `json ? $1`, `json ? (key)`. `LIMIT ?` has none.
 
 use std::ops::Range;
 

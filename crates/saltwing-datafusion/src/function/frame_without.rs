@@ -1,7 +1,7 @@
 //! Frames with EXCLUDE: the rows between the ends of the frame, without the current one, or its peers, or both. DataFusion has no such frames.
 //!
-//! An aggregate is put together of what is left, row by row. Where that is one run of rows which only grows, as in a frame that begins
-//! with the partition, the aggregate of the row before goes on.
+//! For each row, an aggregate is computed anew over the rows of its frame that are left. If these are one run of rows that only grows, as
+//! in a frame that begins with the partition, the accumulator of the row before takes the new rows alone.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -169,7 +169,7 @@ enum Value {
     Place(Place),
 }
 
-/// The frames of the rows of one partition, which are asked for in their order.
+/// The frames of the rows of one partition. DataFusion evaluates the rows in their order.
 #[derive(Debug)]
 struct Frames {
     value: Value,

@@ -75,7 +75,7 @@ impl PartitionEvaluator for Neighbours {
     }
 }
 
-/// The row that is so many rows later than `row` among those that are `known`, ascending.
+/// Counts `later` rows on from `row` among the rows `known`, which ascend, and returns the row there; backwards if `later` is negative.
 fn known_neighbour(known: &[usize], row: usize, later: i128) -> Option<usize> {
     let place = match later {
         0 => return Some(row),
